@@ -1,0 +1,40 @@
+# A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
+.PHONY: all deps build test sanitize clang format tidy install clean
+
+PREFIX ?= /usr/local
+
+all: build
+
+deps:
+	@tools/install-deps
+
+build: deps
+	@test -f build/build.ninja || cmake --preset release
+	@cmake --build --preset release
+
+test: build
+	@ctest --preset release
+
+sanitize: deps
+	@cmake --preset sanitize
+	@cmake --build --preset sanitize
+	@ctest --preset sanitize
+
+clang: deps
+	@tools/install-deps clang
+	@cmake --preset clang
+	@cmake --build --preset clang
+
+format:
+	@tools/install-deps clang
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+tidy: build
+	@tools/install-deps clang
+	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P 2 -n 1 clang-tidy -p build --quiet
+
+install: build
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	@rm -rf build build-sanitize build-clang

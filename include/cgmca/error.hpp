@@ -1,0 +1,113 @@
+// Everything this library throws. Each message says what is wrong, where, and what would work.
+//
+//   Error
+//   ├── InvalidInput         the data, an option or an argument cannot be used
+//   │   ├── TooFewSamples         n < 2
+//   │   ├── UnequalSamples        the two domains hold different numbers of samples
+//   │   ├── NotFinite             NaN or infinity, with its place
+//   │   ├── NoVariance            every feature of a domain is constant
+//   │   ├── NotSquare             a covariance that is no k×k matrix
+//   │   ├── NotSymmetric          a covariance with C ≠ Cᵀ beyond rounding
+//   │   ├── NotPositive           a covariance with a negative eigenvalue beyond rounding, or no
+//   variance at all │   ├── CommonDimension       C1 and C2 prescribe different k │   ├──
+//   WrongDimension        data with another number of features than the summary or the model │ └──
+//   MissingDomain         the model does not hold the domain that the operation needs ├──
+//   Infeasible           a prescribed covariance has a higher rank than the data ├── FormatError a
+//   file that is not what it should be ├── IoError              a file that cannot be read or
+//   written └── NumericalFailure     every factorization routine gave up
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace cgmca {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class InvalidInput : public Error {
+ public:
+  using Error::Error;
+};
+
+class TooFewSamples : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class UnequalSamples : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+// `row` is the sample and `column` the feature, both counted from 0, as they stand in a file with
+// samples as rows.
+class NotFinite : public InvalidInput {
+ public:
+  NotFinite(const std::string& message, Index row_, Index column_)
+      : InvalidInput(message), row(row_), column(column_) {}
+  Index row, column;
+};
+
+class NoVariance : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class NotSquare : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class NotSymmetric : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class NotPositive : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class CommonDimension : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class WrongDimension : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class MissingDomain : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
+class Infeasible : public Error {
+ public:
+  Infeasible(const std::string& message, Domain domain_, Index data_rank_, Index covariance_rank_)
+      : Error(message), domain(domain_), data_rank(data_rank_), covariance_rank(covariance_rank_) {}
+  Domain domain;
+  Index data_rank, covariance_rank;  // the largest feasible rank is data_rank
+};
+
+class FormatError : public Error {
+ public:
+  using Error::Error;
+};
+
+class IoError : public Error {
+ public:
+  using Error::Error;
+};
+
+class NumericalFailure : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace cgmca

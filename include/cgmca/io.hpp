@@ -1,0 +1,79 @@
+// Matrices from and to the files people hold.
+//
+// A *source* is a path, or `path:member` where a file holds several arrays (`a.npz:x`, `a.mat:x`,
+// `a.h5:/group/x`). The format is told by extension, else by content. Samples are rows in every
+// file (say `columns` where they are columns); in memory they are columns, so a matrix read is
+// features × samples. Arrays of more than two dimensions keep their first axis as samples and
+// flatten the rest in row-major order. Numbers are read unscaled.
+//
+//   format                    read   stream   write      member
+//   .npy                       ×      ×        ×
+//   .npz                       ×     stored              required if there are several
+//   .csv .tsv                  ×      ×        ×
+//   IDX, IDX.gz                ×      ×
+//   .mat (v5, v7.3)            ×               ×         required if there are several
+//   .h5 .hdf5                  ×      ×        ×         required if there are several
+//   folder of PNG images       ×      ×
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cgmca {
+
+struct ReadOptions {
+  bool columns = false;  // samples are the file's columns (d×n, as MATLAB users often store them),
+                         // not its rows
+};
+
+// The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
+// claims to be).
+Matrix read(const std::string& source, const ReadOptions& options = {});
+
+// A matrix read in blocks of samples, in bounded memory where the table above says "stream"; other
+// formats are read whole by the constructor and handed out in blocks all the same.
+class BlockReader {
+ public:
+  explicit BlockReader(const std::string& source, const ReadOptions& options = {});
+  ~BlockReader();
+  BlockReader(BlockReader&&) noexcept;
+  BlockReader& operator=(BlockReader&&) noexcept;
+
+  Index features() const;
+  std::optional<Index> samples() const;  // unknown for text until its end is reached
+  Index position() const;                // samples handed out or skipped so far
+  bool streams() const;                  // memory stays bounded whatever the number of samples
+
+  // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
+  Matrix next(Index max_samples);
+  void skip(Index count);  // pass over samples without converting them, for resuming
+
+  class Source;  // one per format, in src/io/
+
+ private:
+  std::unique_ptr<Source> source_;
+};
+
+// Writes X (features × samples) with samples as rows; the format is told by the extension (.npy
+// .csv .tsv .mat .h5; `path:member` names the variable, else "X"). Atomic: a temporary file in the
+// same folder, synced, then renamed.
+void write(const std::string& target, const MatrixView& X);
+
+// The PNG files of two folders paired by name once the differing part is removed: `match` is
+// "real/synth", meaning that what is called …real… in folder 1 is called …synth… in folder 2.
+// Natural order (img2 before img10).
+struct ImagePairs {
+  std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
+  std::vector<std::string> unmatched1, unmatched2;
+};
+ImagePairs match_images(const std::string& folder1, const std::string& folder2,
+                        const std::string& match);
+
+// The named PNG files of a folder, features × images, all of one size.
+Matrix read_images(const std::string& folder, const std::vector<std::string>& names);
+
+}  // namespace cgmca

@@ -1,0 +1,135 @@
+#include "atomic_file.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace cgmca {
+namespace {
+
+// Follows symbolic links, so that the file a link points to is replaced and not the link.
+std::string resolve(const std::string& path) {
+  std::error_code ignored;
+  const auto real = std::filesystem::canonical(path, ignored);
+  return ignored ? path : real.string();
+}
+
+std::string folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+// A new file beside the target, with the permissions the target has or would get.
+int open_beside(const std::string& target, std::string& name) {
+  const std::filesystem::path path(target);
+  std::string pattern = fmt::format("{}/.{}.XXXXXX", folder_of(target), path.filename().string());
+  const int descriptor = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  name = pattern;
+  struct stat existing {};
+  mode_t mode = 0;
+  if (::stat(target.c_str(), &existing) == 0) {
+    mode = existing.st_mode & 07777;
+  } else {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    mode = 0666 & ~mask;
+  }
+  if (::fchmod(descriptor, mode) != 0) { /* some file systems know no permissions */
+  }
+  return descriptor;
+}
+
+// Makes a rename durable. Not every file system can sync a folder; the file itself is synced
+// already.
+void sync_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+[[noreturn]] void fail_at(const std::string& target, const char* doing) {
+  throw IoError(fmt::format("cannot {} '{}': {}", doing, target, std::strerror(errno)));
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string target) : target_(resolve(std::move(target))) {
+  struct stat existing {};
+  const bool exists = ::stat(target_.c_str(), &existing) == 0;
+  if (exists && S_ISDIR(existing.st_mode)) {
+    errno = EISDIR;
+    fail("write");
+  }
+  if (exists && !S_ISREG(existing.st_mode)) {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    descriptor_ = open_beside(target_, temporary_);
+  }
+  if (descriptor_ < 0) fail("create");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* bytes, std::size_t count) {
+  const char* next = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t written = ::write(descriptor_, next, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write");
+    next += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail("write");
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write");
+  if (temporary_.empty()) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace");
+  temporary_.clear();
+  sync_folder(folder_of(target_));
+}
+
+void AtomicFile::fail(const char* doing) const { fail_at(target_, doing); }
+
+void write_atomically(const std::string& target,
+                      const std::function<void(const std::string& path)>& produce) {
+  const std::string resolved = resolve(target);
+  std::string temporary;
+  const int descriptor = open_beside(resolved, temporary);
+  if (descriptor < 0) fail_at(resolved, "create");
+  const auto give_up = [&] {
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+  };
+  try {
+    produce(temporary);
+  } catch (...) {
+    give_up();
+    throw;
+  }
+  if (::fsync(descriptor) != 0 || ::rename(temporary.c_str(), resolved.c_str()) != 0) {
+    const int reason = errno;
+    give_up();
+    errno = reason;
+    fail_at(resolved, "write");
+  }
+  ::close(descriptor);
+  sync_folder(folder_of(resolved));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,57 @@
+// What every format of src/io/ offers: its samples in order, in blocks.
+#pragma once
+
+#include <cgmca/io.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cgmca {
+
+class BlockReader::Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  virtual Index features() const = 0;
+  virtual std::optional<Index> samples() const = 0;
+  virtual bool streams() const { return true; }
+  virtual Matrix next(
+      Index max_samples) = 0;  // features × (at most max_samples); no columns at the end
+  virtual void skip(Index count) = 0;
+};
+
+namespace io {
+
+using Opener = std::unique_ptr<BlockReader::Source> (*)(const std::string& path,
+                                                        const std::string& member,
+                                                        const ReadOptions& options);
+
+// One source file each. `member` is empty where the user named none.
+std::unique_ptr<BlockReader::Source> open_npy(const std::string&, const std::string&,
+                                              const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_npz(const std::string&, const std::string&,
+                                              const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_csv(const std::string&, const std::string&,
+                                              const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_idx(const std::string&, const std::string&,
+                                              const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_mat(const std::string&, const std::string&,
+                                              const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_hdf5(const std::string&, const std::string&,
+                                               const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_png_folder(const std::string&, const std::string&,
+                                                     const ReadOptions&);
+
+void write_npy(const std::string& path, const MatrixView& X);
+void write_csv(const std::string& path, const MatrixView& X, char separator);
+void write_mat(const std::string& path, const std::string& variable, const MatrixView& X);
+void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X);
+
+// A matrix already in memory, handed out in blocks (formats that cannot stream).
+std::unique_ptr<BlockReader::Source> in_memory(Matrix X);
+
+}  // namespace io
+}  // namespace cgmca

@@ -106,8 +106,7 @@ void AtomicFile::commit() {
 
 void AtomicFile::fail(const char* doing) const { fail_at(target_, doing); }
 
-void write_atomically(const std::string& target,
-                      const std::function<void(const std::string& path)>& produce) {
+void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce) {
   const std::string resolved = resolve(target);
   std::string temporary;
   const int descriptor = open_beside(resolved, temporary);

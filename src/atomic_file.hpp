@@ -31,7 +31,6 @@ class AtomicFile {
 // For libraries that insist on opening the file themselves (HDF5, matio): `produce` is given the
 // path of a temporary file in the target's folder, which is then synced and renamed; if it throws,
 // the temporary file is removed.
-void write_atomically(const std::string& target,
-                      const std::function<void(const std::string& path)>& produce);
+void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce);
 
 }  // namespace cgmca

@@ -1,0 +1,18 @@
+// Which BLAS serves this process, and on how many threads.
+#pragma once
+
+#include <string>
+
+namespace cgmca {
+
+// The number of threads BLAS uses; 0 where the library in use does not tell.
+int threads();
+
+// Throws InvalidInput for count < 1. No effect on a BLAS without a way to set it (OpenBLAS, MKL and
+// BLIS have one).
+void set_threads(int count);
+
+// For instance "OpenBLAS 0.3.21 …"; "unknown BLAS" where the library in use does not tell.
+std::string blas_description();
+
+}  // namespace cgmca

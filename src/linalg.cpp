@@ -1,0 +1,348 @@
+#include "linalg.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+#include <lapacke.h>
+#include <cgmca/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace cgmca::linalg {
+namespace {
+
+constexpr double kLargestInt = static_cast<double>(std::numeric_limits<lapack_int>::max());
+
+lapack_int narrow(Index size) {
+  if (size > std::numeric_limits<lapack_int>::max()) {
+    throw InvalidInput(fmt::format("a dimension of {} is beyond this LAPACK's largest, {}", size,
+                                   std::numeric_limits<lapack_int>::max()));
+  }
+  return static_cast<lapack_int>(size);
+}
+
+// LAPACK wants a leading dimension of at least 1, even for an empty matrix.
+lapack_int leading(const auto& A) { return narrow(std::max<Index>(1, A.outerStride())); }
+
+void require(bool holds, const char* what) {
+  if (!holds) throw InvalidInput(fmt::format("linalg: {}", what));
+}
+
+// A negative info is our mistake, never the data's.
+void check(const char* routine, lapack_int info) {
+  if (info < 0) throw NumericalFailure(fmt::format("{}: argument {} is illegal", routine, -info));
+  if (info > 0) throw NumericalFailure(fmt::format("{}: failed with info = {}", routine, info));
+}
+
+// The workspace a routine asked for, where LAPACK's integers can express it.
+std::optional<std::vector<double>> workspace(double asked) {
+  if (!(asked >= 0) || asked >= kLargestInt) return std::nullopt;
+  return std::vector<double>(std::max<std::size_t>(1, static_cast<std::size_t>(asked)));
+}
+
+Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, const MatrixView& B) {
+  const Index m = ta == CblasNoTrans ? A.rows() : A.cols();
+  const Index inner = ta == CblasNoTrans ? A.cols() : A.rows();
+  const Index n = tb == CblasNoTrans ? B.cols() : B.rows();
+  require(inner == (tb == CblasNoTrans ? B.rows() : B.cols()), "inner dimensions of a product differ");
+  if (m == 0 || n == 0 || inner == 0) return Matrix::Zero(m, n);
+  Matrix C(m, n);
+  cblas_dgemm(CblasColMajor, ta, tb, narrow(m), narrow(n), narrow(inner), 1.0, A.data(), leading(A), B.data(),
+              leading(B), 0.0, C.data(), leading(C));
+  return C;
+}
+
+enum class Vectors { thin, full };
+
+struct SvdJob {
+  char letter;
+  Index u_columns, v_columns;
+  SvdJob(Vectors vectors, Index m, Index n)
+      : letter(vectors == Vectors::thin ? 'S' : 'A'),
+        u_columns(vectors == Vectors::thin ? std::min(m, n) : m),
+        v_columns(vectors == Vectors::thin ? std::min(m, n) : n) {}
+};
+
+// A = U diag(s) VT by gesdd (divide and conquer); nothing when it does not converge or its
+// workspace, 4·min(m,n)² numbers and more, is beyond LAPACK's integers.
+std::optional<Svd> by_gesdd(const MatrixView& original, Vectors vectors) {
+  Matrix A = original;
+  const Index m = A.rows(), n = A.cols(), least = std::min(m, n);
+  const SvdJob job(vectors, m, n);
+  Matrix U(m, job.u_columns), VT(job.v_columns, n);
+  Vector s(least);
+  const double smallest = static_cast<double>(least);
+  if (4 * smallest * smallest + 7 * smallest + static_cast<double>(std::max(m, n)) >= kLargestInt) return {};
+  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * least));
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job.letter, narrow(m), narrow(n), A.data(), leading(A), s.data(),
+                               U.data(), leading(U), VT.data(), leading(VT), work, size, iwork.data());
+  };
+  check("gesdd", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) return {};
+  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+  if (info < 0) check("gesdd", info);
+  if (info > 0) return {};
+  return Svd{std::move(U), std::move(s), VT.transpose(), SvdRoutine::gesdd};
+}
+
+// The same by gesvd (QR iteration), which needs only a workspace of 5·max(m,n) where more cannot be
+// had.
+std::optional<Svd> by_gesvd(const MatrixView& original, Vectors vectors) {
+  Matrix A = original;
+  const Index m = A.rows(), n = A.cols(), least = std::min(m, n);
+  const SvdJob job(vectors, m, n);
+  Matrix U(m, job.u_columns), VT(job.v_columns, n);
+  Vector s(least);
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, job.letter, job.letter, narrow(m), narrow(n), A.data(), leading(A),
+                               s.data(), U.data(), leading(U), VT.data(), leading(VT), work, size);
+  };
+  check("gesvd", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(5.0 * static_cast<double>(std::max(m, n)));
+  if (!work) return {};
+  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+  if (info < 0) check("gesvd", info);
+  if (info > 0) return {};
+  return Svd{std::move(U), std::move(s), VT.transpose(), SvdRoutine::gesvd};
+}
+
+// The same by one-sided Jacobi rotations (gesvj) of a tall matrix; a wide one is transposed first.
+// gesvj returns only the left vectors of nonzero singular values; the others complete the basis.
+std::optional<Svd> by_jacobi(const MatrixView& original, Vectors vectors) {
+  const Index m = original.rows(), n = original.cols();
+  if (m < n) {
+    auto flipped = by_jacobi(original.transpose(), vectors);
+    if (flipped) std::swap(flipped->U, flipped->V);
+    return flipped;
+  }
+  Matrix A = original;
+  Matrix V(n, n);
+  Vector s(n);
+  std::vector<double> stat(std::max<std::size_t>(6, static_cast<std::size_t>(m + n)));
+  const lapack_int info =
+      LAPACKE_dgesvj_work(LAPACK_COL_MAJOR, 'G', 'U', 'V', narrow(m), narrow(n), A.data(), leading(A), s.data(), 0,
+                          V.data(), leading(V), stat.data(), narrow(static_cast<Index>(stat.size())));
+  if (info < 0) check("gesvj", info);
+  if (info > 0) return {};
+  s *= stat[0];
+  const auto rank = static_cast<Index>(stat[1]);
+  const Index columns = vectors == Vectors::thin ? n : m;
+  return Svd{complete_basis(A.leftCols(rank), columns), std::move(s), std::move(V), SvdRoutine::jacobi};
+}
+
+Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
+  const Index m = A.rows(), n = A.cols();
+  const SvdJob job(vectors, m, n);
+  if (m == 0 || n == 0) {
+    return {Matrix::Identity(m, job.u_columns), Vector(0), Matrix::Identity(n, job.v_columns), first};
+  }
+  if (!A.allFinite())
+    throw NumericalFailure("SVD of a matrix with NaN or infinity (the data may overflow; rescale it)");
+  std::optional<Svd> result;
+  if (first == SvdRoutine::gesdd) result = by_gesdd(A, vectors);
+  if (!result && first != SvdRoutine::jacobi) result = by_gesvd(A, vectors);
+  if (!result) result = by_jacobi(A, vectors);
+  if (!result) {
+    throw NumericalFailure(
+        fmt::format("no SVD of a {}×{} matrix: gesdd, gesvd and Jacobi all failed to converge", m, n));
+  }
+  return std::move(*result);
+}
+
+// Householder vectors and R of X in place.
+Vector householder(Matrix& X) {
+  Vector tau(std::min(X.rows(), X.cols()));
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, narrow(X.rows()), narrow(X.cols()), X.data(), leading(X), tau.data(),
+                               work, size);
+  };
+  check("geqrf", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(static_cast<double>(X.cols()));
+  check("geqrf", call(work->data(), static_cast<lapack_int>(work->size())));
+  return tau;
+}
+
+// The first columns of the orthogonal factor whose Householder vectors Q holds, in place.
+void form_orthogonal(Matrix& Q, const Vector& tau) {
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, narrow(Q.rows()), narrow(Q.cols()), narrow(tau.size()), Q.data(),
+                               leading(Q), tau.data(), work, size);
+  };
+  check("orgqr", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(static_cast<double>(Q.cols()));
+  check("orgqr", call(work->data(), static_cast<lapack_int>(work->size())));
+}
+
+Matrix solve_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matrix B) {
+  require(R.rows() == R.cols() && R.rows() == B.rows(), "triangular solve with shapes that do not fit");
+  if (B.size() == 0) return B;
+  cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(B.rows()), narrow(B.cols()), 1.0,
+              R.data(), leading(R), B.data(), leading(B));
+  return B;
+}
+
+}  // namespace
+
+Matrix AB(const MatrixView& A, const MatrixView& B) { return product(CblasNoTrans, A, CblasNoTrans, B); }
+Matrix AtB(const MatrixView& A, const MatrixView& B) { return product(CblasTrans, A, CblasNoTrans, B); }
+Matrix ABt(const MatrixView& A, const MatrixView& B) { return product(CblasNoTrans, A, CblasTrans, B); }
+
+Matrix ABC(const MatrixView& A, const MatrixView& B, const MatrixView& C) {
+  const auto cost = [](Index m, Index inner, Index n) {
+    return static_cast<double>(m) * static_cast<double>(inner) * static_cast<double>(n);
+  };
+  const double left_first = cost(A.rows(), A.cols(), B.cols()) + cost(A.rows(), B.cols(), C.cols());
+  const double right_first = cost(B.rows(), B.cols(), C.cols()) + cost(A.rows(), A.cols(), C.cols());
+  return left_first < right_first ? AB(AB(A, B), C) : AB(A, AB(B, C));
+}
+
+void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight) {
+  require(G.rows() == G.cols() && G.rows() == X.rows(), "Gram update with shapes that do not fit");
+  if (X.size() == 0) return;
+  cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, narrow(X.rows()), narrow(X.cols()), weight, X.data(), leading(X),
+              1.0, G.data(), leading(G));
+}
+
+const char* name(SvdRoutine routine) {
+  switch (routine) {
+    case SvdRoutine::gesdd:
+      return "gesdd";
+    case SvdRoutine::gesvd:
+      return "gesvd";
+    case SvdRoutine::jacobi:
+      return "jacobi";
+  }
+  return "?";
+}
+
+Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
+Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
+
+namespace {
+
+// syevd (divide and conquer), then syev (QR iteration) where that does not converge; ascending.
+Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
+  require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
+  const Index n = A.rows();
+  Vector values(n);
+  if (n == 0) return values;
+  if (!A.triangularView<Eigen::Upper>().toDenseMatrix().allFinite()) {
+    throw NumericalFailure("eigenvalues of a matrix with NaN or infinity (the data may overflow; rescale it)");
+  }
+  Q = A;
+  double asked = 0;
+  lapack_int iasked = 0;
+  const double size = static_cast<double>(n);
+  if (1 + 6 * size + 2 * size * size < kLargestInt) {
+    const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
+      return LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work,
+                                 lwork, iwork, liwork);
+    };
+    check("syevd", call(&asked, -1, &iasked, -1));
+    if (auto work = workspace(asked)) {
+      std::vector<lapack_int> iwork(static_cast<std::size_t>(std::max<lapack_int>(1, iasked)));
+      const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()), iwork.data(),
+                                   static_cast<lapack_int>(iwork.size()));
+      if (info < 0) check("syevd", info);
+      if (info == 0) return values;
+      Q = A;
+    }
+  }
+  const auto call = [&](double* work, lapack_int lwork) {
+    return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work, lwork);
+  };
+  check("syev", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(3 * size);
+  check("syev", call(work->data(), static_cast<lapack_int>(work->size())));
+  return values;
+}
+
+}  // namespace
+
+SymmetricEigen symmetric_eigen(const MatrixView& A) {
+  Matrix Q(A.rows(), A.cols());
+  const Vector ascending = ascending_eigenvalues('V', A, Q);
+  return {ascending.reverse(), Q.rowwise().reverse()};
+}
+
+Vector symmetric_eigenvalues(const MatrixView& A) {
+  Matrix Q;
+  return ascending_eigenvalues('N', A, Q).reverse();
+}
+
+void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X) {
+  const Index p = R.cols(), m = X.rows();
+  require(R.rows() == p && X.cols() == p, "rows appended to a triangular factor of another width");
+  if (p == 0 || m == 0) return;
+  const Index block = std::min<Index>(32, p);
+  Matrix T(block, p);
+  std::vector<double> work(static_cast<std::size_t>(block * p));
+  check("tpqrt", LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, narrow(m), narrow(p), 0, narrow(block), R.data(), leading(R),
+                                     X.data(), leading(X), T.data(), leading(T), work.data()));
+}
+
+Matrix triangular_factor(Matrix X) {
+  const Index m = X.rows(), p = X.cols();
+  if (m > 0 && p > 0) householder(X);
+  Matrix R = Matrix::Zero(p, p);
+  const Index rows = std::min(m, p);
+  R.topRows(rows) = X.topRows(rows).triangularView<Eigen::Upper>();
+  return R;
+}
+
+Matrix cholesky(const MatrixView& G) {
+  require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
+  Matrix R = G.triangularView<Eigen::Upper>();
+  if (R.size() == 0) return R;
+  const lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R));
+  if (info < 0) check("potrf", info);
+  if (info > 0) return Matrix();
+  return R;
+}
+
+Qr thin_qr(Matrix T) {
+  require(T.rows() >= T.cols(), "thin QR of a matrix with more columns than rows");
+  if (T.cols() == 0) return {T, Matrix(0, 0)};
+  const Vector tau = householder(T);
+  Matrix R = T.topRows(T.cols()).triangularView<Eigen::Upper>();
+  form_orthogonal(T, tau);
+  return {std::move(T), std::move(R)};
+}
+
+Matrix complete_basis(const MatrixView& U, Index columns) {
+  const Index m = U.rows(), r = U.cols();
+  require(r <= columns && columns <= m, "a basis of more vectors than dimensions");
+  if (r == columns) return U;
+  if (r == 0) return Matrix::Identity(m, columns);
+  // The Householder vectors of U = Q R span with Q's first r columns the same space as U; the
+  // others complete it.
+  Matrix Q = Matrix::Zero(m, columns);
+  Matrix V = U;
+  const Vector tau = householder(V);
+  Q.leftCols(r) = V;
+  form_orthogonal(Q, tau);
+  Q.leftCols(r) = U;
+  return Q;
+}
+
+Matrix solve_upper(const MatrixView& R, Matrix B) { return solve_triangular(R, CblasNoTrans, std::move(B)); }
+Matrix solve_upper_transposed(const MatrixView& R, Matrix B) { return solve_triangular(R, CblasTrans, std::move(B)); }
+
+Matrix left_inverse(const MatrixView& M) {
+  const Qr qr = thin_qr(M);  // M⁺ = R⁻¹Qᵀ
+  return solve_upper(qr.R, qr.Q.transpose());
+}
+
+}  // namespace cgmca::linalg

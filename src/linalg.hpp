@@ -1,0 +1,74 @@
+// Dense linear algebra: the only place that calls BLAS and LAPACK.
+//
+// Shapes are checked, 64-bit sizes are checked before they are narrowed to LAPACK's integers, and
+// every info code is looked at. Matrices go in as views; raw pointers and info codes stop in
+// linalg.cpp.
+#pragma once
+
+#include <cgmca/types.hpp>
+
+namespace cgmca::linalg {
+
+// Products, named as they are written.
+Matrix AB(const MatrixView& A, const MatrixView& B);   // A B
+Matrix AtB(const MatrixView& A, const MatrixView& B);  // Aᵀ B
+Matrix ABt(const MatrixView& A, const MatrixView& B);  // A Bᵀ
+Matrix ABC(const MatrixView& A, const MatrixView& B,
+           const MatrixView& C);  // A B C, in the cheaper order
+
+// G += weight · X Xᵀ in the upper triangle.   G: p×p, X: p×m
+void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight = 1);
+
+// A = U diag(s) Vᵀ with s descending.   A: m×n, thin: U m×min, V n×min; full: U m×m, V n×n
+enum class SvdRoutine { gesdd, gesvd, jacobi };
+const char* name(SvdRoutine routine);
+
+struct Svd {
+  Matrix U;
+  Vector s;
+  Matrix V;
+  SvdRoutine routine;  // the one that succeeded
+};
+
+// Divide and conquer (gesdd); where that fails to converge, which happens on real data, QR
+// iteration (gesvd), then one-sided Jacobi. Throws NumericalFailure when all three fail. `first`
+// starts further down that list.
+Svd thin_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
+Svd full_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
+
+// A = Q diag(values) Qᵀ with values descending, for symmetric A (upper triangle read).
+struct SymmetricEigen {
+  Vector values;
+  Matrix Q;
+};
+SymmetricEigen symmetric_eigen(const MatrixView& A);
+Vector symmetric_eigenvalues(const MatrixView& A);  // descending
+
+// [R; X] = Q R', keeping R' in place of R.   R: p×p upper triangular, X: m×p, destroyed
+void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X);
+
+// Upper triangular R with RᵀR = X ᵀX, for X of any shape m×p.
+Matrix triangular_factor(Matrix X);
+
+// Upper triangular R with RᵀR = G for positive definite G (upper triangle read); empty when G is
+// not.
+Matrix cholesky(const MatrixView& G);
+
+// T = Q R for T of full column rank.   T: m×c, Q: m×c, R: c×c
+struct Qr {
+  Matrix Q, R;
+};
+Qr thin_qr(Matrix T);
+
+// The first `columns` columns of an orthogonal matrix that begins with U.   U: m×r with orthonormal
+// columns
+Matrix complete_basis(const MatrixView& U, Index columns);
+
+// R⁻¹ B and R⁻ᵀ B for upper triangular R.
+Matrix solve_upper(const MatrixView& R, Matrix B);
+Matrix solve_upper_transposed(const MatrixView& R, Matrix B);
+
+// Pseudo-inverse M⁺ = (MᵀM)⁻¹Mᵀ of a matrix of full column rank.   M: k×c, M⁺: c×k
+Matrix left_inverse(const MatrixView& M);
+
+}  // namespace cgmca::linalg

@@ -1,0 +1,40 @@
+#include <cgmca/error.hpp>
+#include <cgmca/threads.hpp>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace cgmca {
+namespace {
+
+// The BLAS is chosen at link or even at run time, so its thread controls are looked up by name.
+template <class Function>
+Function* find(const char* symbol) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, symbol));
+}
+
+}  // namespace
+
+int threads() {
+  for (const char* symbol : {"openblas_get_num_threads", "MKL_Get_Max_Threads", "bli_thread_get_num_threads"}) {
+    if (auto* get = find<int()>(symbol)) return get();
+  }
+  return 0;
+}
+
+void set_threads(int count) {
+  if (count < 1) throw InvalidInput(fmt::format("{} threads asked for; at least 1 is needed", count));
+  for (const char* symbol : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+    if (auto* set = find<void(int)>(symbol)) return set(count);
+  }
+  if (auto* set = find<void(long)>("bli_thread_set_num_threads")) set(count);
+}
+
+std::string blas_description() {
+  if (auto* config = find<char*()>("openblas_get_config")) return config();
+  if (find<int()>("MKL_Get_Max_Threads") != nullptr) return "Intel MKL";
+  if (auto* version = find<const char*()>("bli_info_get_version_str")) return fmt::format("BLIS {}", version());
+  return "unknown BLAS";
+}
+
+}  // namespace cgmca

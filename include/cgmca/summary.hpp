@@ -1,0 +1,88 @@
+// PairSummary: all that a fit needs to know of n matched pairs, in one pass and in memory that does
+// not grow with n.
+//
+// With X = [X1; X2] (p×n, p = d1 + d2), mean m and centred samples Xc = X - m 1ᵀ, the summary holds
+// n, m and one of
+//   rows   the samples themselves, while n <= 2p (compressing would save less than half)
+//   qr     upper triangular R (p×p) with RᵀR = Xc Xcᵀ                    docs/method.md (17)
+//   gram   G = Xc Xcᵀ itself: half the arithmetic, but it squares the condition number
+// Two summaries merge into that of the union, so data can come in blocks of any size, from several
+// machines, or be continued next week. Blocks are regrouped inside, so the same samples in the same
+// order give the same bits however they were cut.
+#pragma once
+
+#include <array>
+#include <cgmca/types.hpp>
+#include <string>
+
+namespace cgmca {
+
+enum class Accumulate {
+  automatic,  // gram while the measured conditioning proves it safe, otherwise qr
+  qr,
+  gram,
+};
+enum class SummaryForm { rows, qr, gram };
+
+const char* name(Accumulate accumulate);
+const char* name(SummaryForm form);
+
+class PairSummary {
+ public:
+  PairSummary(Index d1, Index d2, Accumulate accumulate = Accumulate::automatic);
+
+  // n matched pairs: X1 is d1×n, X2 is d2×n. Throws WrongDimension, UnequalSamples or NotFinite,
+  // and then adds nothing.
+  void add(const MatrixView& X1, const MatrixView& X2);
+
+  // The summary of both sets of pairs.
+  void merge(const PairSummary& other);
+
+  Index samples() const { return compressed_ + pending_; }
+  Index dimension(Domain domain) const { return domain == Domain::one ? d1_ : d2_; }
+  Vector mean(Domain domain) const;
+  SummaryForm form() const { return compressed_ == 0 ? SummaryForm::rows : form_; }
+  Accumulate accumulate() const { return accumulate_; }
+
+  // One safetensors file, written atomically. load throws FormatError or IoError.
+  void save(const std::string& path) const;
+  static PairSummary load(const std::string& path);
+
+  // What fit reads.                                                       docs/method.md (18)
+  struct Moments {
+    SummaryForm form;
+    Matrix S1, S2;  // rows, qr: S_i S_jᵀ = Θ_ij; where S1 has fewer columns than S2, its further
+                    // columns are zero
+    Matrix theta;   // gram: Θ = [Θ11 Θ12; Θ21 Θ22]
+  };
+  Moments moments() const;
+
+ private:
+  Index capacity() const;
+  void append_pending(const MatrixView& X1, const MatrixView& X2);
+  void compress_pending();
+  void join(Matrix Xc, const Vector& mean, Index count);
+  void choose_form(const MatrixView& Xc);
+  bool measure_conditioning();
+  bool gram_stays_safe(const MatrixView& Xc, const Vector& step);
+  void turn_to_qr();
+  Index start(Domain domain) const { return domain == Domain::one ? 0 : d1_; }
+
+  Index d1_, d2_;
+  Accumulate accumulate_;
+  SummaryForm form_ = SummaryForm::rows;
+
+  Index compressed_ = 0;  // samples inside factor_
+  Vector mean_;           // of those samples
+  Matrix factor_;         // R (qr) or the upper triangle of G (gram)
+  Index pending_ = 0;     // samples inside rows_
+  Matrix rows_;           // p×(at least pending_): [X1; X2], not centred
+
+  // gram by choice: λ_max <= largest and λ_min >= smallest hold for (n-1)·Θ_ii, one entry a domain.
+  struct Spectrum {
+    double largest = 0, smallest = 0;
+  };
+  std::array<Spectrum, 2> spectrum_;
+};
+
+}  // namespace cgmca

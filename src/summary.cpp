@@ -1,0 +1,332 @@
+#include <cgmca/error.hpp>
+#include <cgmca/summary.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "linalg.hpp"
+#include "tensor_file.hpp"
+
+namespace cgmca {
+namespace {
+
+// Rows are compressed this many at a time once there is something to append them to.
+constexpr Index kBlock = 1024;
+
+// The Gram form is chosen without being asked for only while κ(Θ_ii) <= this for both domains: its
+// errors, a small multiple of eps·κ(Θ_ii), then stay near 1e-12. (The QR form's are of the order
+// eps·κ(Θ_ii)^½.)
+constexpr double kSafeCondition = 1e4;
+
+void check_finite(Domain domain, const MatrixView& X, Index first_row) {
+  if (X.allFinite()) return;
+  for (Index sample = 0; sample < X.cols(); ++sample) {
+    for (Index feature = 0; feature < X.rows(); ++feature) {
+      const double value = X(feature, sample);
+      if (std::isfinite(value)) continue;
+      throw NotFinite(fmt::format("domain {} holds {} at row {}, column {} (counted from 0; a row is a sample). "
+                                  "Remove or fill in such samples in both domains first",
+                                  number(domain), std::isnan(value) ? "NaN" : "infinity", first_row + sample, feature),
+                      first_row + sample, feature);
+    }
+  }
+}
+
+void check_dimension(Domain domain, Index expected, Index found) {
+  if (expected == found) return;
+  throw WrongDimension(fmt::format("domain {} has {} features in this summary, the samples added have {}",
+                                   number(domain), expected, found));
+}
+
+// Mean of the columns, exact for a constant feature: x_0 + mean(x_j - x_0).
+Vector column_mean(const MatrixView& X) {
+  const Vector first = X.col(0);
+  Vector sum = Vector::Zero(X.rows());
+  for (Index j = 1; j < X.cols(); ++j) sum += X.col(j) - first;
+  return first + sum / static_cast<double>(X.cols());
+}
+
+constexpr Domain kDomains[] = {Domain::one, Domain::two};
+
+}  // namespace
+
+const char* name(Accumulate accumulate) {
+  switch (accumulate) {
+    case Accumulate::automatic:
+      return "auto";
+    case Accumulate::qr:
+      return "qr";
+    case Accumulate::gram:
+      return "gram";
+  }
+  return "?";
+}
+
+const char* name(SummaryForm form) {
+  switch (form) {
+    case SummaryForm::rows:
+      return "rows";
+    case SummaryForm::qr:
+      return "qr";
+    case SummaryForm::gram:
+      return "gram";
+  }
+  return "?";
+}
+
+PairSummary::PairSummary(Index d1, Index d2, Accumulate accumulate) : d1_(d1), d2_(d2), accumulate_(accumulate) {
+  if (d1 < 1 || d2 < 1)
+    throw InvalidInput(fmt::format("a summary of {} and {} features; both need at least 1", d1, d2));
+}
+
+void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
+  check_dimension(Domain::one, d1_, X1.rows());
+  check_dimension(Domain::two, d2_, X2.rows());
+  if (X1.cols() != X2.cols()) {
+    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
+                                     X1.cols(), X2.cols()));
+  }
+  check_finite(Domain::one, X1, samples());
+  check_finite(Domain::two, X2, samples());
+
+  for (Index first = 0; first < X1.cols();) {
+    if (pending_ == capacity()) compress_pending();
+    const Index count = std::min(X1.cols() - first, capacity() - pending_);
+    append_pending(X1.middleCols(first, count), X2.middleCols(first, count));
+    first += count;
+  }
+}
+
+// Samples wait in rows_ until there are enough to compress: 2p at first, then kBlock at a time.
+Index PairSummary::capacity() const { return compressed_ == 0 ? 2 * (d1_ + d2_) : kBlock; }
+
+void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
+  const Index count = X1.cols(), needed = pending_ + count;
+  if (rows_.cols() < needed) {
+    rows_.conservativeResize(d1_ + d2_, std::min(capacity(), std::max(needed, 2 * rows_.cols())));
+  }
+  rows_.block(0, pending_, d1_, count) = X1;
+  rows_.block(d1_, pending_, d2_, count) = X2;
+  pending_ = needed;
+}
+
+void PairSummary::compress_pending() {
+  Matrix Xc = std::move(rows_);
+  Xc.conservativeResize(Eigen::NoChange, pending_);
+  rows_.resize(0, 0);
+  const Vector mean = column_mean(Xc);
+  Xc.colwise() -= mean;
+  join(std::move(Xc), mean, std::exchange(pending_, 0));
+}
+
+// Joins `count` samples of the given mean whose centred cross-products are Xc Xcᵀ (the samples
+// themselves, or the transposed triangular factor of theirs): (17)
+//   Xc Xcᵀ of the union = Xc Xcᵀ of one + Xc Xcᵀ of the other + s sᵀ,   s = sqrt(n_a n_b / n) (m_b
+//   - m_a)
+void PairSummary::join(Matrix Xc, const Vector& mean, Index count) {
+  const Index p = d1_ + d2_;
+  if (compressed_ == 0) {
+    factor_ = Matrix::Zero(p, p);
+    mean_ = mean;
+    choose_form(Xc);
+  }
+  const double na = static_cast<double>(compressed_), nb = static_cast<double>(count), n = na + nb;
+  const Vector step = std::sqrt(na * nb / n) * (mean - mean_);
+  if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
+  if (form_ == SummaryForm::gram) {
+    linalg::add_gram(factor_, Xc);
+    linalg::add_gram(factor_, step);
+  } else {
+    Matrix appended(Xc.cols() + 1, p);
+    appended.topRows(Xc.cols()) = Xc.transpose();
+    appended.bottomRows(1) = step.transpose();
+    Xc.resize(0, 0);
+    linalg::append_rows(factor_, appended);
+  }
+  mean_ += (nb / n) * (mean - mean_);
+  compressed_ += count;
+}
+
+// Gram if asked for, or if it may be chosen and the first samples prove it safe.
+void PairSummary::choose_form(const MatrixView& Xc) {
+  form_ = accumulate_ == Accumulate::gram ? SummaryForm::gram : SummaryForm::qr;
+  if (accumulate_ != Accumulate::automatic) return;
+  // λ_max/λ_min >= max Θ_jj / min Θ_jj: most data with little-used features is told by its diagonal
+  // alone.
+  const Vector diagonal = Xc.rowwise().squaredNorm();
+  for (const auto& part : {diagonal.head(d1_), diagonal.tail(d2_)}) {
+    if (part.maxCoeff() > kSafeCondition * part.minCoeff()) return;
+  }
+  linalg::add_gram(factor_, Xc);
+  if (measure_conditioning()) form_ = SummaryForm::gram;
+  factor_.setZero();
+}
+
+// Whether λ_max <= kSafeCondition·λ_min for the Θ_ii that factor_ holds.
+bool PairSummary::measure_conditioning() {
+  for (Domain domain : kDomains) {
+    const Index d = dimension(domain);
+    const Vector values = linalg::symmetric_eigenvalues(factor_.block(start(domain), start(domain), d, d));
+    Spectrum& bounds = spectrum_[slot(domain)];
+    bounds = {values(0), values(d - 1)};
+    if (!(bounds.largest <= kSafeCondition * bounds.smallest)) return false;
+  }
+  return true;
+}
+
+// Adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most its trace, so the bounds can be
+// carried on without measuring. Where they no longer prove enough, measure once more before giving
+// up.
+bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
+  std::array<double, 2> added;
+  for (Domain domain : kDomains) {
+    added[slot(domain)] = Xc.middleRows(start(domain), dimension(domain)).squaredNorm() +
+                          step.segment(start(domain), dimension(domain)).squaredNorm();
+  }
+  const auto proven = [&](Domain domain) {
+    const Spectrum& bounds = spectrum_[slot(domain)];
+    return bounds.largest + added[slot(domain)] <= kSafeCondition * bounds.smallest;
+  };
+  if (compressed_ == 0) return true;  // measured by choose_form with Xc itself
+  if (!(proven(Domain::one) && proven(Domain::two))) {
+    if (!measure_conditioning() || !proven(Domain::one) || !proven(Domain::two)) return false;
+  }
+  for (Domain domain : kDomains) spectrum_[slot(domain)].largest += added[slot(domain)];
+  return true;
+}
+
+// R from G = RᵀR. The joint G may be singular (one domain a function of the other) though each Θ_ii
+// is not; then R = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular.
+void PairSummary::turn_to_qr() {
+  Matrix R = linalg::cholesky(factor_);
+  if (R.size() == 0) {
+    const auto eigen = linalg::symmetric_eigen(factor_);
+    R = linalg::triangular_factor(eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.Q.transpose());
+  }
+  factor_ = std::move(R);
+  form_ = SummaryForm::qr;
+}
+
+void PairSummary::merge(const PairSummary& that) {
+  if (d1_ != that.d1_ || d2_ != that.d2_) {
+    throw WrongDimension(
+        fmt::format("cannot merge a summary of {}+{} features with one of {}+{}", d1_, d2_, that.d1_, that.d2_));
+  }
+  const auto add_rows = [this](const Matrix& rows) { add(rows.topRows(d1_), rows.bottomRows(d2_)); };
+  const Matrix rows = that.rows_.leftCols(that.pending_);
+  if (that.compressed_ > 0 && compressed_ == 0) {
+    // Only the other one is compressed: continue it with our rows.
+    const Matrix own = rows_.leftCols(pending_);
+    const Accumulate accumulate = accumulate_;
+    *this = that;
+    accumulate_ = accumulate;
+    if (accumulate_ == Accumulate::qr && form_ == SummaryForm::gram) turn_to_qr();
+    add_rows(own);
+    return;
+  }
+  if (that.compressed_ > 0) {
+    PairSummary part = that;
+    if (part.form_ == SummaryForm::gram) {
+      part.turn_to_qr();
+    } else if (form_ == SummaryForm::gram) {
+      turn_to_qr();
+    }
+    join(part.factor_.transpose(), part.mean_, part.compressed_);
+  }
+  add_rows(rows);
+}
+
+Vector PairSummary::mean(Domain domain) const {
+  if (samples() == 0) throw TooFewSamples("the mean of no samples");
+  Vector mean = mean_;
+  if (pending_ > 0) {
+    const Vector recent = column_mean(rows_.leftCols(pending_));
+    if (compressed_ == 0) mean = recent;
+    mean += static_cast<double>(pending_) / static_cast<double>(samples()) * (recent - mean);
+  }
+  return mean.segment(start(domain), dimension(domain));
+}
+
+PairSummary::Moments PairSummary::moments() const {
+  if (samples() < 2) {
+    throw TooFewSamples(
+        fmt::format("{} matched pair{}; a covariance needs at least 2", samples(), samples() == 1 ? "" : "s"));
+  }
+  const double scale = 1 / std::sqrt(static_cast<double>(samples() - 1));
+  if (compressed_ == 0) {
+    const MatrixView rows = rows_.leftCols(pending_);
+    const Vector mean = column_mean(rows);
+    return {SummaryForm::rows,
+            scale * (rows.topRows(d1_).colwise() - mean.head(d1_)),
+            scale * (rows.bottomRows(d2_).colwise() - mean.tail(d2_)),
+            {}};
+  }
+  PairSummary all = *this;
+  if (all.pending_ > 0) all.compress_pending();
+  const Matrix& factor = all.factor_;
+  if (all.form_ == SummaryForm::gram) {
+    return {SummaryForm::gram, {}, {}, scale * scale * Matrix(factor.selfadjointView<Eigen::Upper>())};
+  }
+  // R is upper triangular: domain 1's columns end after d1 rows.
+  return {SummaryForm::qr,
+          scale * factor.topLeftCorner(d1_, d1_).transpose(),
+          scale * factor.rightCols(d2_).transpose(),
+          {}};
+}
+
+namespace {
+constexpr const char* kFormat = "cgmca-summary";
+}
+
+void PairSummary::save(const std::string& path) const {
+  TensorWriter file(kFormat);
+  file.set("samples", samples());
+  file.set("compressed", compressed_);
+  file.set("d1", d1_);
+  file.set("d2", d2_);
+  file.set("accumulate", std::string(name(accumulate_)));
+  file.set("form", std::string(name(form())));
+  if (compressed_ > 0) {
+    file.add_vector("mean", mean_);
+    file.add(form_ == SummaryForm::gram ? "gram" : "triangular", factor_);
+  }
+  file.add("rows", rows_.leftCols(pending_).transpose());
+  for (Domain domain : kDomains) {
+    file.set(fmt::format("largest{}", number(domain)), spectrum_[slot(domain)].largest);
+    file.set(fmt::format("smallest{}", number(domain)), spectrum_[slot(domain)].smallest);
+  }
+  file.save(path);
+}
+
+PairSummary PairSummary::load(const std::string& path) {
+  const TensorReader file(path, kFormat);
+  const Index d1 = file.integer("d1", 1), d2 = file.integer("d2", 1);
+  PairSummary summary(d1, d2, file.choice("accumulate", {Accumulate::automatic, Accumulate::qr, Accumulate::gram}));
+  const auto form = file.choice("form", {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram});
+  const Index p = d1 + d2, total = file.integer("samples", 0);
+  summary.compressed_ = file.integer("compressed", 0);
+  if ((summary.compressed_ > 0) == (form == SummaryForm::rows)) {
+    file.fail(fmt::format("{} compressed samples in the form '{}'", summary.compressed_, name(form)));
+  }
+  if (summary.compressed_ > 0) {
+    summary.form_ = form;
+    summary.mean_ = file.vector("mean", p);
+    summary.factor_ =
+        file.matrix(form == SummaryForm::gram ? "gram" : "triangular", p, p).triangularView<Eigen::Upper>();
+  }
+  summary.pending_ = total - summary.compressed_;
+  if (summary.pending_ < 0 || summary.pending_ > summary.capacity()) {
+    file.fail(fmt::format("{} samples of which {} are compressed", total, summary.compressed_));
+  }
+  summary.rows_ = file.matrix("rows", summary.pending_, p).transpose();
+  for (Domain domain : kDomains) {
+    summary.spectrum_[slot(domain)] = {file.real(fmt::format("largest{}", number(domain))),
+                                       file.real(fmt::format("smallest{}", number(domain)))};
+  }
+  return summary;
+}
+
+}  // namespace cgmca

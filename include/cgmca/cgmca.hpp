@@ -1,0 +1,20 @@
+// All of cgmca, in the order data flows.
+#pragma once
+
+#include <cgmca/types.hpp>
+//
+#include <cgmca/error.hpp>
+//
+#include <cgmca/io.hpp>
+//
+#include <cgmca/summary.hpp>
+//
+#include <cgmca/covariance.hpp>
+//
+#include <cgmca/fit.hpp>
+//
+#include <cgmca/model.hpp>
+//
+#include <cgmca/invert.hpp>
+//
+#include <cgmca/threads.hpp>

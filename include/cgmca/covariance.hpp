@@ -1,0 +1,52 @@
+// The covariance a map's output is to have: C = F Fᵀ, k×k, positive semidefinite of any rank c.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <string>
+#include <variant>
+
+namespace cgmca {
+
+class Covariance {
+ public:
+  // I_k: plain matching component analysis.
+  static Covariance identity(Index k);
+
+  // A symmetric positive semidefinite k×k matrix. Throws NotSquare, NotSymmetric or NotPositive
+  // beyond rounding (1e-10 of its largest entry or eigenvalue); eigenvalues up to k·eps of the
+  // largest count as zero.
+  static Covariance matrix(const MatrixView& C);
+
+  // F Fᵀ for any k×p factor F.
+  static Covariance factor(const MatrixView& F);
+
+  // diag(sd²): independent measurement uncertainties.
+  static Covariance diagonal(const VectorView& standard_deviations);
+
+  // The best rank-t approximation of a domain's own sample covariance; k is that domain's
+  // dimension.
+  static Covariance data(Domain domain, Index rank);
+
+  // For instance "identity:4", "matrix 12×12 of rank 9", "data1:500".
+  const std::string& description() const { return description_; }
+
+  // C = U diag(s²) Uᵀ with s descending and positive.   U: k×c, orthonormal columns
+  struct Factor {
+    Matrix U;
+    Vector s;
+  };
+  struct OfData {
+    Domain domain;
+    Index rank;
+  };
+  const std::variant<Factor, OfData>& value() const { return value_; }
+
+ private:
+  Covariance(std::variant<Factor, OfData> value, std::string description)
+      : value_(std::move(value)), description_(std::move(description)) {}
+
+  std::variant<Factor, OfData> value_;
+  std::string description_;
+};
+
+}  // namespace cgmca

@@ -1,0 +1,55 @@
+// The way back: from the common space to a domain, and from one domain to the other (docs/method.md
+// section 5).
+#pragma once
+
+#include <cgmca/model.hpp>
+#include <cgmca/types.hpp>
+#include <vector>
+
+namespace cgmca {
+
+enum class Method {
+  lmmse,        // best linear estimate given the other domain's map; has standard errors         (22)
+  exact,        // mean + A⁺ z: of all x with A (x - mean) = z the one nearest to the mean         (20)
+  mahalanobis,  // of all such x the one most likely under the domain's own covariance (21)
+  lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
+};
+const char* name(Method method);
+
+// LSQR as MATLAB's lsqr runs and stops it.
+struct LsqrOptions {
+  double tolerance = 1e-6;
+  Index iterations = 0;  // at most; 0: min(k, d, 20)
+};
+struct LsqrResult {
+  Matrix X;                       // the last iterate for each right-hand side
+  std::vector<Index> iterations;  // done for each
+  std::vector<bool> converged;
+};
+// min ‖A x_j - y_j‖ for all columns y_j of Y at once, each stopping on its own.   A: k×d, Y: k×n,
+// X: d×n
+LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options = {});
+
+// A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples.
+struct Translation {
+  Domain from;
+  Vector mean_from, mean_to;
+  Matrix left, right;     // L = left · right: d_to×m, m×d_from
+  Vector standard_error;  // of each feature (lmmse), else empty (23)
+
+  Matrix matrix() const;                         // L
+  Matrix operator()(const MatrixView& X) const;  // throws WrongDimension
+};
+// Throws InvalidInput for lsqr, which is no fixed linear map, and MissingDomain.
+Translation translation(const Model& model, Domain from, Domain to, Method method = Method::lmmse);
+
+// Samples of one domain as samples of the other.   X: d_from×n → d_to×n
+Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
+                 const LsqrOptions& options = {});
+
+// Points of the common space as samples of a domain. For lmmse, Z must come from the other domain's
+// map.   Z: k×n → d×n
+Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method = Method::exact,
+              const LsqrOptions& options = {});
+
+}  // namespace cgmca

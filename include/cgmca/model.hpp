@@ -1,0 +1,63 @@
+// Model: two affine maps into one common space, with the proof that they are the ones asked for.
+#pragma once
+
+#include <array>
+#include <cgmca/types.hpp>
+#include <optional>
+#include <string>
+
+namespace cgmca {
+
+// One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
+// follows.
+struct DomainMap {
+  Vector mean;      // d
+  Matrix weights;   // T: c×d   canonical scores t = T (x - mean) of identity covariance
+                    // docs/method.md (11)
+  Matrix mixing;    // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
+  Matrix loadings;  // P: d×q   covariance of the features with the first q canonical scores   (16)
+  Vector variance;  // d        of each feature
+
+  Index features() const { return mean.size(); }
+  Index scores() const { return weights.rows(); }
+  Matrix matrix() const;  // A = M T, k×d                                                      (13)
+  Vector offset() const;  // b = -A mean: g(x) = A x + b
+
+  void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
+};
+
+// What the fit attained, beside what no fit can surpass. Residuals and the distance of objective
+// from bound must be at rounding level; they are computed from the finished maps.
+struct Certificate {
+  std::array<double, 2> constraint_residuals{};  // ‖A_i Θ_i A_iᵀ - C_i‖_F / ‖C_i‖_F (15)
+  double objective = 0;                          // (n-1)/n ‖A1 S1 - A2 S2‖_F²                         (1)
+  double bound = 0;                              // (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))        (14)
+  double covariance_trace = 0;                   // (n-1)/n (tr C1 + tr C2): the scale of both
+  Vector singular_A;                             // σ(A) of the prescribed covariances                 (7)
+  Vector singular_B;                             // σ(B): the canonical correlations                   (8)
+  std::array<Index, 2> ranks{};                  // r_i of the data
+  std::array<Index, 2> covariance_ranks{};       // c_i of the prescribed covariances
+  double min_gap = 0;                            // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used
+  std::array<double, 2> tolerances{};            // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
+  std::string route;                             // summary form and SVD routines, as "qr gesdd"
+};
+
+struct Model {
+  Index samples = 0;                                // n
+  Index common_dimension = 0;                       // k
+  std::array<std::string, 2> covariances;           // what was prescribed, in words
+  std::array<std::optional<DomainMap>, 2> domains;  // either may be absent, see only()
+  Certificate certificate;
+
+  const DomainMap& domain(Domain domain) const;  // throws MissingDomain
+  Model only(Domain domain) const;               // without the other domain's map, for shipping one side alone
+
+  // One safetensors file, written atomically. load throws FormatError or IoError.
+  void save(const std::string& path) const;
+  static Model load(const std::string& path);
+};
+
+// Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension.
+Matrix apply(const Model& model, Domain domain, const MatrixView& X);
+
+}  // namespace cgmca

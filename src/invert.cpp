@@ -1,0 +1,135 @@
+#include <cgmca/error.hpp>
+#include <cgmca/invert.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg.hpp"
+#include "lsqr.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::AB;
+using linalg::ABC;
+
+void check_common(const Model& model, const MatrixView& Z) {
+  if (Z.rows() == model.common_dimension) return;
+  throw WrongDimension(fmt::format("the common space of this model has {} dimensions, the points given have {}",
+                                   model.common_dimension, Z.rows()));
+}
+
+// How many canonical directions carry correlation from one domain's scores to the other's features.
+Index correlated(const Model& model, const DomainMap& from, const DomainMap& to) {
+  return std::min({from.scores(), to.loadings.cols(), model.certificate.singular_B.size()});
+}
+
+// From a domain's own canonical scores t back to its features: x - mean = R t.
+Matrix reconstruction(const DomainMap& map, Method method) {
+  if (method == Method::mahalanobis) return map.loadings.leftCols(map.scores());  // P                  (21)
+  return linalg::left_inverse(map.weights.transpose()).transpose();               // T⁺; A⁺ = T⁺ M⁺     (20)
+}
+
+// From the other domain's canonical scores: x - mean = P diag(σ) t. (22)
+Matrix regression(const Model& model, const DomainMap& from, const DomainMap& to) {
+  const Index m = correlated(model, from, to);
+  return to.loadings.leftCols(m) * model.certificate.singular_B.head(m).asDiagonal();
+}
+
+// Var(x_f | z) = Var(x_f) - Σ_j σ_j² P_fj² (23)
+Vector standard_error(const DomainMap& to, const Matrix& regression) {
+  return (to.variance - regression.rowwise().squaredNorm()).cwiseMax(0).cwiseSqrt();
+}
+
+// LSQR on A x = z + A mean with A = M T. (19)
+Matrix by_lsqr(const DomainMap& map, const MatrixView& Z, const LsqrOptions& options) {
+  const Index k = map.mixing.rows(), d = map.features();
+  const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
+  return lsqr(LinearOperator::product(map.mixing, map.weights), Z.colwise() + shift, with_defaults(options, k, d)).X;
+}
+
+}  // namespace
+
+const char* name(Method method) {
+  switch (method) {
+    case Method::lmmse:
+      return "lmmse";
+    case Method::exact:
+      return "exact";
+    case Method::mahalanobis:
+      return "mahalanobis";
+    case Method::lsqr:
+      return "lsqr";
+  }
+  return "?";
+}
+
+Matrix Translation::matrix() const { return AB(left, right); }
+
+Matrix Translation::operator()(const MatrixView& X) const {
+  if (X.rows() != mean_from.size()) {
+    throw WrongDimension(fmt::format("domain {} of this translation has {} features, the samples given have {}",
+                                     number(from), mean_from.size(), X.rows()));
+  }
+  Matrix Y = ABC(left, right, X.colwise() - mean_from);
+  Y.colwise() += mean_to;
+  return Y;
+}
+
+Translation translation(const Model& model, Domain from, Domain to, Method method) {
+  if (from == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(from)));
+  if (method == Method::lsqr) {
+    throw InvalidInput(
+        "lsqr stops at a different step for each sample, so it is no fixed linear map; use "
+        "translate");
+  }
+  const DomainMap& source = model.domain(from);
+  const DomainMap& target = model.domain(to);
+  Translation result{from, source.mean, target.mean, {}, {}, {}};
+  if (method == Method::lmmse) {
+    result.left = regression(model, source, target);
+    result.right = source.weights.topRows(result.left.cols());
+    result.standard_error = standard_error(target, result.left);
+  } else {
+    result.left = reconstruction(target, method);
+    result.right = ABC(linalg::left_inverse(target.mixing), source.mixing, source.weights);  // M_to⁺ A_from
+  }
+  return result;
+}
+
+Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method,
+                 const LsqrOptions& options) {
+  if (method != Method::lsqr) return translation(model, from, to, method)(X);
+  if (from == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(from)));
+  return by_lsqr(model.domain(to), apply(model, from, X), options);
+}
+
+Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method, const LsqrOptions& options) {
+  const DomainMap& map = model.domain(domain);
+  check_common(model, Z);
+  if (method == Method::lsqr) return by_lsqr(map, Z, options);
+  Matrix left, right;
+  if (method == Method::lmmse) {
+    const DomainMap& source = model.domain(other(domain));
+    left = regression(model, source, map);
+    right = linalg::left_inverse(source.mixing).topRows(left.cols());  // t = M⁺ z
+  } else {
+    left = reconstruction(map, method);
+    right = linalg::left_inverse(map.mixing);
+  }
+  Matrix X = ABC(left, right, Z);
+  X.colwise() += map.mean;
+  return X;
+}
+
+LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options) {
+  if (A.rows() != Y.rows()) {
+    throw WrongDimension(fmt::format("lsqr: the matrix has {} rows, the right-hand sides have {}", A.rows(), Y.rows()));
+  }
+  return lsqr(LinearOperator::dense(A), Y, with_defaults(options, A.rows(), A.cols()));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,129 @@
+#include <cgmca/error.hpp>
+#include <cgmca/model.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "linalg.hpp"
+#include "tensor_file.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr const char* kFormat = "cgmca-model";
+constexpr Domain kDomains[] = {Domain::one, Domain::two};
+
+std::string numbered(const char* name, Domain domain) { return fmt::format("{}{}", name, number(domain)); }
+
+void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
+  file.add_vector(numbered("mean", domain), map.mean);
+  file.add_vector(numbered("variance", domain), map.variance);
+  file.add(numbered("weights", domain), map.weights);
+  file.add(numbered("mixing", domain), map.mixing);
+  file.add(numbered("loadings", domain), map.loadings);
+}
+
+DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, Index wanted, Index rank) {
+  const Index d = file.integer(numbered("features", domain), 1);
+  DomainMap map;
+  map.mean = file.vector(numbered("mean", domain), d);
+  map.variance = file.vector(numbered("variance", domain), d);
+  map.weights = file.matrix(numbered("weights", domain), c, d);
+  map.mixing = file.matrix(numbered("mixing", domain), k, c);
+  map.loadings = file.matrix(numbered("loadings", domain), d, std::min(wanted, rank));
+  return map;
+}
+
+}  // namespace
+
+Matrix DomainMap::matrix() const { return linalg::AB(mixing, weights); }
+Vector DomainMap::offset() const { return -linalg::AB(mixing, linalg::AB(weights, mean)); }
+
+void DomainMap::check_features(Domain domain, const MatrixView& X) const {
+  if (X.rows() == features()) return;
+  throw WrongDimension(fmt::format("domain {} of this model has {} features, the samples given have {}", number(domain),
+                                   features(), X.rows()));
+}
+
+const DomainMap& Model::domain(Domain domain) const {
+  if (!domains[slot(domain)]) {
+    throw MissingDomain(
+        fmt::format("this model holds only domain {}; the operation needs domain {} too. "
+                    "Use the whole model, or a method that needs one domain (exact, mahalanobis, lsqr)",
+                    number(other(domain)), number(domain)));
+  }
+  return *domains[slot(domain)];
+}
+
+Model Model::only(Domain domain) const {
+  this->domain(domain);
+  Model part = *this;
+  part.domains[slot(other(domain))].reset();
+  return part;
+}
+
+void Model::save(const std::string& path) const {
+  TensorWriter file(kFormat);
+  file.set("samples", samples);
+  file.set("k", common_dimension);
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    file.set(numbered("covariance", domain), covariances[i]);
+    file.set(numbered("rank", domain), certificate.ranks[i]);
+    file.set(numbered("covariance_rank", domain), certificate.covariance_ranks[i]);
+    file.set(numbered("constraint_residual", domain), certificate.constraint_residuals[i]);
+    file.set(numbered("tolerance", domain), certificate.tolerances[i]);
+    file.set(numbered("features", domain), domains[i] ? domains[i]->features() : Index{0});
+  }
+  file.set("objective", certificate.objective);
+  file.set("bound", certificate.bound);
+  file.set("covariance_trace", certificate.covariance_trace);
+  file.set("min_gap", certificate.min_gap);
+  file.set("route", certificate.route);
+  file.add_vector("singular_A", certificate.singular_A);
+  file.add_vector("singular_B", certificate.singular_B);
+  for (Domain domain : kDomains) {
+    if (domains[slot(domain)]) save_map(file, domain, *domains[slot(domain)]);
+  }
+  file.save(path);
+}
+
+Model Model::load(const std::string& path) {
+  const TensorReader file(path, kFormat);
+  Model model;
+  model.samples = file.integer("samples", 2);
+  model.common_dimension = file.integer("k", 1);
+  Certificate& certificate = model.certificate;
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    model.covariances[i] = file.text(numbered("covariance", domain));
+    certificate.ranks[i] = file.integer(numbered("rank", domain), 1);
+    certificate.covariance_ranks[i] = file.integer(numbered("covariance_rank", domain), 1);
+    certificate.constraint_residuals[i] = file.real(numbered("constraint_residual", domain));
+    certificate.tolerances[i] = file.real(numbered("tolerance", domain));
+  }
+  certificate.objective = file.real("objective");
+  certificate.bound = file.real("bound");
+  certificate.covariance_trace = file.real("covariance_trace");
+  certificate.min_gap = file.real("min_gap");
+  certificate.route = file.text("route");
+  const auto& c = certificate.covariance_ranks;
+  certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
+  certificate.singular_B = file.vector("singular_B", std::min(certificate.ranks[0], certificate.ranks[1]));
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    if (!file.has(numbered("mean", domain))) continue;
+    model.domains[i] = load_map(file, domain, model.common_dimension, c[i], std::max(c[0], c[1]), certificate.ranks[i]);
+  }
+  if (!model.domains[0] && !model.domains[1]) file.fail("holds neither domain's map");
+  return model;
+}
+
+Matrix apply(const Model& model, Domain domain, const MatrixView& X) {
+  const DomainMap& map = model.domain(domain);
+  map.check_features(domain, X);
+  return linalg::ABC(map.mixing, map.weights, X.colwise() - map.mean);
+}
+
+}  // namespace cgmca

@@ -11,15 +11,10 @@ namespace cgmca::io {
     throw FormatError("'" + path + "': this format cannot be read yet");                 \
   }
 CGMCA_PENDING(open_npz)
-CGMCA_PENDING(open_csv)
-CGMCA_PENDING(open_idx)
 CGMCA_PENDING(open_mat)
 CGMCA_PENDING(open_hdf5)
 CGMCA_PENDING(open_png_folder)
 
-void write_csv(const std::string& path, const MatrixView&, char) {
-  throw FormatError("'" + path + "': this format cannot be written yet");
-}
 void write_mat(const std::string& path, const std::string&, const MatrixView&) {
   throw FormatError("'" + path + "': this format cannot be written yet");
 }

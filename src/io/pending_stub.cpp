@@ -12,13 +12,9 @@ namespace cgmca::io {
   }
 CGMCA_PENDING(open_npz)
 CGMCA_PENDING(open_mat)
-CGMCA_PENDING(open_hdf5)
 CGMCA_PENDING(open_png_folder)
 
 void write_mat(const std::string& path, const std::string&, const MatrixView&) {
-  throw FormatError("'" + path + "': this format cannot be written yet");
-}
-void write_hdf5(const std::string& path, const std::string&, const MatrixView&) {
   throw FormatError("'" + path + "': this format cannot be written yet");
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <utility>
 
 namespace cgmca::io {
@@ -14,12 +13,13 @@ namespace {
 
 constexpr Index chunk_bytes = 1 << 16;
 
-// The array as a matrix: which elements make a sample, and where they lie.
-struct Layout {
-  Index samples = 0, features = 0;
+// Where the elements of a sample lie.
+struct Order : Layout {
+  Order(const ArrayHeader& header, bool columns);
+
   // A sample's features lie together (else a feature's samples do).
   bool by_sample = true;
-  // Axes of the features, from the one varying fastest in the file; only where X has them the other
+  // Axes of the features from the one varying fastest in the file; only where X has them the other
   // way round.
   std::vector<Index> fortran_axes;
 
@@ -36,32 +36,18 @@ struct Layout {
   }
 };
 
-Index product(const ArrayHeader& header, std::span<const Index> axes) {
-  Index result = 1;
-  for (const Index length : axes)
-    if (__builtin_mul_overflow(result, length, &result) ||
-        result > std::numeric_limits<Index>::max() / Index{sizeof(double)})
-      throw FormatError(fmt::format("'{}': an array of shape {} is larger than any memory",
-                                    header.name, shape_text(header.shape)));
-  return result;
-}
-
-Layout layout_of(const ArrayHeader& header, bool columns) {
-  const std::span<const Index> shape = header.shape;
-  if (shape.empty())
-    throw FormatError(fmt::format("'{}' holds a single number, not an array", header.name));
-  const auto axes = columns ? shape.first(shape.size() - 1) : shape.subspan(1);
-  Layout layout;
-  layout.samples = columns ? shape.back() : shape.front();
-  layout.features = product(header, axes);
-  if (layout.features == 0)
-    throw FormatError(fmt::format("'{}' has no features: its shape is {}", header.name,
-                                  shape_text(header.shape)));
-  product(header, shape);
+Order::Order(const ArrayHeader& header, bool columns)
+    : Layout(header.shape, columns, fmt::format("'{}'", header.name)) {
+  Index size = 0;
+  if (__builtin_mul_overflow(samples, features, &size) ||
+      size > std::numeric_limits<Index>::max() / Index{sizeof(double)})
+    throw FormatError(fmt::format("'{}' claims {} numbers, more than any memory holds", header.name,
+                                  text(header.shape)));
   // With one sample or one feature both ways of lying are the same.
-  layout.by_sample = header.fortran_order == columns || layout.samples <= 1 || layout.features == 1;
-  if (header.fortran_order && axes.size() > 1) layout.fortran_axes.assign(axes.begin(), axes.end());
-  return layout;
+  by_sample = header.fortran_order == columns || samples <= 1 || features == 1;
+  if (!header.fortran_order || header.shape.size() < 3) return;
+  for (std::size_t axis = 0; axis < header.shape.size(); ++axis)
+    if (axis != sample_axis) fortran_axes.push_back(static_cast<Index>(header.shape[axis]));
 }
 
 // What all arrays need: bytes that must be there.
@@ -102,16 +88,16 @@ class Elements {
   }
   [[noreturn]] void truncated(std::uint64_t there) const {
     throw FormatError(fmt::format(
-        "'{}' is truncated: its shape {} promises {} elements of {} bytes = {} bytes, but {} are "
+        "'{}' is truncated: its shape, {}, promises {} elements of {} bytes = {} bytes, but {} are "
         "there",
-        header_.name, shape_text(header_.shape),
+        header_.name, text(header_.shape),
         promised_ / static_cast<std::uint64_t>(header_.element.size), header_.element.size,
         promised_, there));
   }
   [[noreturn]] void too_long(const std::string& there) const {
     throw FormatError(
-        fmt::format("'{}' is too long: its shape {} promises {} bytes, but {} are there",
-                    header_.name, shape_text(header_.shape), promised_, there));
+        fmt::format("'{}' is too long: its shape, {}, promises {} bytes, but {} are there",
+                    header_.name, text(header_.shape), promised_, there));
   }
 
   ArrayHeader header_;
@@ -122,17 +108,17 @@ class Elements {
 // Samples lie one after the other.
 class BySample : public BlockReader::Source {
  public:
-  BySample(Elements elements, Layout layout)
-      : elements_(std::move(elements)), layout_(std::move(layout)) {
-    if (layout_.samples == 0) elements_.finish();
+  BySample(Elements elements, Order order)
+      : elements_(std::move(elements)), order_(std::move(order)) {
+    if (order_.samples == 0) elements_.finish();
   }
 
-  Index features() const override { return layout_.features; }
-  std::optional<Index> samples() const override { return layout_.samples; }
+  Index features() const override { return order_.features; }
+  std::optional<Index> samples() const override { return order_.samples; }
 
   Matrix next(Index max_samples) override {
-    const Index count = std::min(max_samples, layout_.samples - position_);
-    const Index total = count * layout_.features;
+    const Index count = std::min(max_samples, order_.samples - position_);
+    const Index total = count * order_.features;
     // A flat row, since that is what Eigen can grow in place; where the header's promise is all
     // there is, memory grows only as the elements really arrive.
     Matrix X(1, elements_.promises_hold() ? total : std::min(total, chunk_bytes));
@@ -140,13 +126,13 @@ class BySample : public BlockReader::Source {
       if (done == X.cols()) X.conservativeResize(1, std::min(total, 2 * done));
       done = fill(X, done);
     }
-    X.resize(layout_.features, count);  // the same elements, now in columns
+    X.resize(order_.features, count);  // the same elements, now in columns
     advance(count);
     return X;
   }
 
   void skip(Index count) override {
-    elements_.skip(count * layout_.features);
+    elements_.skip(count * order_.features);
     advance(count);
   }
 
@@ -154,7 +140,7 @@ class BySample : public BlockReader::Source {
   // Reads elements into X from the flat place `done` on; returns the place after them.
   Index fill(Matrix& X, Index done) {
     const Element& element = elements_.element();
-    const bool same_order = layout_.fortran_axes.empty();
+    const bool same_order = order_.fortran_axes.empty();
     if (same_order && is_native_double(element)) {
       elements_.read(X.data() + done, X.cols() - done);
       return X.cols();
@@ -167,20 +153,20 @@ class BySample : public BlockReader::Source {
       return done + count;
     }
     for (Index i = 0; i < count; ++i) {
-      const Index feature = (done + i) % layout_.features, first = done + i - feature;
+      const Index feature = (done + i) % order_.features, first = done + i - feature;
       to_doubles(element, buffer_.data() + i * element.size, 1,
-                 X.data() + first + layout_.row(feature));
+                 X.data() + first + order_.row(feature));
     }
     return done + count;
   }
 
   void advance(Index count) {
     position_ += count;
-    if (count > 0 && position_ == layout_.samples) elements_.finish();
+    if (count > 0 && position_ == order_.samples) elements_.finish();
   }
 
   Elements elements_;
-  Layout layout_;
+  Order order_;
   Index position_ = 0;
   std::vector<std::byte> buffer_;
 };
@@ -188,15 +174,15 @@ class BySample : public BlockReader::Source {
 // Features lie one after the other, each with all its samples.
 class ByFeature : public BlockReader::Source {
  public:
-  ByFeature(Elements elements, Layout layout)
-      : elements_(std::move(elements)), layout_(std::move(layout)) {}
+  ByFeature(Elements elements, Order order)
+      : elements_(std::move(elements)), order_(std::move(order)) {}
 
-  Index features() const override { return layout_.features; }
-  std::optional<Index> samples() const override { return layout_.samples; }
+  Index features() const override { return order_.features; }
+  std::optional<Index> samples() const override { return order_.samples; }
 
   Matrix next(Index max_samples) override {
     const Element& element = elements_.element();
-    const auto [n, d] = std::pair(layout_.samples, layout_.features);
+    const auto [n, d] = std::pair(order_.samples, order_.features);
     const Index count = std::min(max_samples, n - position_);
     Matrix X(d, count);
     if (count == 0) return X;
@@ -209,7 +195,7 @@ class ByFeature : public BlockReader::Source {
       elements_.read(buffer_.data(), span);
       for (Index k = 0; k < together; ++k)
         to_doubles(element, buffer_.data() + k * n * element.size, count,
-                   X.data() + layout_.row(f + k), d);
+                   X.data() + order_.row(f + k), d);
     }
     position_ += count;
     return X;
@@ -219,36 +205,34 @@ class ByFeature : public BlockReader::Source {
 
  private:
   Elements elements_;
-  Layout layout_;
+  Order order_;
   Index position_ = 0;
   std::vector<std::byte> buffer_;
 };
 
 // Features one after the other in a stream that cannot go back: read whole.
-Matrix transposed(Elements elements, const Layout& layout) {
-  Layout exchanged;
-  exchanged.samples = layout.features;
-  exchanged.features = layout.samples;
-  const Matrix Y = BySample(std::move(elements), exchanged).next(layout.features);
-  Matrix X(layout.features, layout.samples);
-  for (Index f = 0; f < layout.features; ++f) X.row(layout.row(f)) = Y.col(f).transpose();
+Matrix transposed(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
+  ArrayHeader exchanged = header;  // as if the features were the samples
+  exchanged.shape = {static_cast<std::uint64_t>(order.features),
+                     static_cast<std::uint64_t>(order.samples)};
+  exchanged.fortran_order = false;
+  const Matrix Y = array_source(exchanged, std::move(bytes), {})->next(order.features);
+  Matrix X(order.features, order.samples);
+  for (Index f = 0; f < order.features; ++f) X.row(order.row(f)) = Y.col(f).transpose();
   return X;
 }
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> array_source(ArrayHeader header, std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
+                                                  std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options) {
-  Layout layout = layout_of(header, options.columns);
+  Order order(header, options.columns);
   const bool can_seek = bytes->remaining().has_value();
-  Elements elements(header, std::move(bytes), layout.samples * layout.features);
-  if (layout.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(layout));
-  if (can_seek) return std::make_unique<ByFeature>(std::move(elements), std::move(layout));
-  return in_memory(transposed(std::move(elements), layout));
-}
-
-std::string shape_text(const std::vector<Index>& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  if (!order.by_sample && !can_seek) return in_memory(transposed(header, std::move(bytes), order));
+  Elements elements(header, std::move(bytes), order.samples * order.features);
+  if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));
+  return std::make_unique<ByFeature>(std::move(elements), std::move(order));
 }
 
 }  // namespace cgmca::io

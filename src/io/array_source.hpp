@@ -9,9 +9,9 @@
 #include <cgmca/io.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "bytes.hpp"
+#include "common.hpp"
 #include "elements.hpp"
 #include "source.hpp"
 
@@ -20,7 +20,7 @@ namespace cgmca::io {
 struct ArrayHeader {
   std::string name;  // what messages call it
   Element element;
-  std::vector<Index> shape;
+  Shape shape;
   bool fortran_order = false;  // the first axis varies fastest, instead of the last
   std::uint64_t begin = 0;     // place of the first element, where `bytes` stands
   bool ends = false;           // nothing may follow the elements
@@ -28,10 +28,8 @@ struct ArrayHeader {
 
 // Throws FormatError where the shape overflows, has no features, or promises more than there is.
 // Streams unless the bytes are compressed and a sample's elements are not stored together.
-std::unique_ptr<BlockReader::Source> array_source(ArrayHeader header, std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
+                                                  std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options);
-
-// "(60000, 28, 28)"
-std::string shape_text(const std::vector<Index>& shape);
 
 }  // namespace cgmca::io

@@ -71,12 +71,13 @@ std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std
     if (bytes->read(length.data(), length.size()) < length.size())
       throw FormatError(fmt::format("'{}' is truncated: it promises {} dimensions, but has {}",
                                     path, magic[3], axis));
-    header.shape.push_back(Index{length[0]} << 24 | Index{length[1]} << 16 | Index{length[2]} << 8 |
-                           Index{length[3]});
+    std::uint64_t value = 0;
+    for (const unsigned char byte : length) value = value << 8 | byte;
+    header.shape.push_back(value);
   }
   header.begin = magic.size() * (1 + header.shape.size());
   header.ends = true;
-  return array_source(std::move(header), std::move(bytes), options);
+  return array_source(header, std::move(bytes), options);
 }
 
 }  // namespace cgmca::io

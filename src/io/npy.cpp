@@ -107,14 +107,14 @@ class HeaderParser {
     return false;
   }
 
-  std::vector<Index> tuple() {
-    std::vector<Index> result;
+  Shape tuple() {
+    Shape result;
     expect('(');
     while (!accept(')')) {
       blanks();
-      Index length = 0;
+      std::uint64_t length = 0;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), length);
-      if (error != std::errc() || length < 0)
+      if (error != std::errc())
         fail(fmt::format("a length of the shape expected at {}", quoted(text_)));
       if (result.size() == most_dimensions)
         fail(fmt::format("its shape has more than {} dimensions", most_dimensions));
@@ -200,7 +200,7 @@ std::unique_ptr<BlockReader::Source> npy_source(const std::string& name,
                     name, length, text.size()));
   ArrayHeader header = HeaderParser(name, text).parse();
   header.begin = start.size() + length_size + length;
-  return array_source(std::move(header), std::move(bytes), options);
+  return array_source(header, std::move(bytes), options);
 }
 
 std::unique_ptr<BlockReader::Source> open_npy(const std::string& path, const std::string&,

@@ -160,10 +160,7 @@ class Inflated : public Bytes {
     if (promise_) {
       ended_ = true;
       if (size_ != promise_->size || crc_ != promise_->crc)
-        throw FormatError(fmt::format(
-            "'{}' is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises "
-            "{} bytes with {:08x}",
-            name_, size_, crc_, promise_->size, promise_->crc));
+        broken_promise(name_, size_, crc_, *promise_);
       return;
     }
     // A gzip file may consist of several; what else follows is padding, which gzip ignores too.
@@ -194,6 +191,14 @@ std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) {
 std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name,
                                     std::uint64_t begin, std::uint64_t end, Promise promise) {
   return std::make_unique<Inflated>(std::move(file), name, begin, end, promise);
+}
+
+void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc,
+                    Promise promise) {
+  throw FormatError(fmt::format(
+      "'{}' is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} "
+      "bytes with {:08x}",
+      name, size, crc, promise.size, promise.crc));
 }
 
 std::string quoted(std::string_view text) {

@@ -63,13 +63,18 @@ class FileBytes : public Bytes {
   std::uint64_t begin_, end_, position_;
 };
 
-// A compressed file's or archive member's contents, and what they must turn out to be. A gzip file
-// carries its own length and checksum, which zlib verifies.
+// The contents of a file compressed by gzip, which carries its own length and checksum.
+std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
+
+// What an archive's directory says of a member's contents.
 struct Promise {
   std::uint64_t size;
   std::uint32_t crc;
 };
-std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
+[[noreturn]] void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc,
+                                 Promise promise);
+
+// The contents of the part [begin, end) of an archive, which is a deflate stream.
 std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name,
                                     std::uint64_t begin, std::uint64_t end, Promise promise);
 

@@ -10,7 +10,6 @@ namespace cgmca::io {
                                             const ReadOptions&) {                        \
     throw FormatError("'" + path + "': this format cannot be read yet");                 \
   }
-CGMCA_PENDING(open_npz)
 CGMCA_PENDING(open_mat)
 CGMCA_PENDING(open_png_folder)
 

@@ -1,0 +1,139 @@
+#include "io/common.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <utility>
+
+namespace cgmca::io {
+namespace {
+
+// Levenshtein's distance, letters compared without case.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replace}));
+    }
+  }
+  return row[b.size()];
+}
+
+// " (did you mean 'X'?)" where one name is near enough to be a slip of the finger.
+std::string suggestion(const std::vector<Member>& members, const std::string& wanted) {
+  const Member* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  for (const Member& member : members) {
+    const std::size_t distance = edit_distance(member.name, wanted);
+    if (distance < least) {
+      least = distance;
+      nearest = &member;
+    }
+  }
+  return nearest == nullptr ? "" : fmt::format(" (did you mean '{}'?)", nearest->name);
+}
+
+std::string list(const std::vector<Member>& members) {
+  constexpr std::size_t most = 20;
+  if (members.empty()) return "nothing";
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < std::min(most, members.size()); ++i) {
+    entries.push_back(fmt::format("{} ({})", members[i].name, members[i].kind));
+  }
+  if (members.size() > most) entries.push_back(fmt::format("{} more", members.size() - most));
+  return fmt::format("{}", fmt::join(entries, ", "));
+}
+
+}  // namespace
+
+std::uint64_t size_of_file(const std::string& path) {
+  const auto fail = [&](int reason) {
+    throw IoError(fmt::format("cannot read '{}': {}", path, std::strerror(reason)));
+  };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) fail(errno);
+  struct stat status {};
+  const int reason = ::fstat(descriptor, &status) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (reason != 0) fail(reason);
+  if (S_ISDIR(status.st_mode)) fail(EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    throw IoError(fmt::format("cannot read '{}': it is no regular file", path));
+  }
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::string text(const Shape& shape) { return fmt::format("{}", fmt::join(shape, "×")); }
+
+Layout::Layout(const Shape& shape, bool columns, const std::string& where) {
+  if (shape.empty()) {
+    throw FormatError(fmt::format("{} is a single number, not an array of samples", where));
+  }
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
+  sample_axis = columns ? shape.size() - 1 : 0;
+  std::uint64_t size = 1;
+  bool too_large = shape[sample_axis] > most;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis == sample_axis) continue;
+    too_large = too_large || __builtin_mul_overflow(size, shape[axis], &size) || size > most;
+  }
+  if (too_large) {
+    throw FormatError(
+        fmt::format("{} claims {} numbers, more than any memory holds", where, text(shape)));
+  }
+  if (size == 0) throw FormatError(fmt::format("{} ({}) has no features", where, text(shape)));
+  samples = static_cast<Index>(shape[sample_axis]);
+  features = static_cast<Index>(size);
+}
+
+Matrix allocate(Index features, Index samples, const std::string& where) {
+  try {
+    return Matrix(features, samples);
+  } catch (const std::bad_alloc&) {
+    const double gib = static_cast<double>(features) * static_cast<double>(samples) / (1 << 27);
+    throw IoError(
+        fmt::format("{}: no memory for {}×{} numbers ({:.3g} GiB)", where, features, samples, gib));
+  }
+}
+
+std::size_t choose_member(const std::string& path, const std::vector<Member>& members,
+                          const std::string& wanted) {
+  if (!wanted.empty()) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].name == wanted) return i;
+    }
+    throw FormatError(fmt::format("'{}' holds no '{}'{}; it holds {}", path, wanted,
+                                  suggestion(members, wanted), list(members)));
+  }
+  std::vector<Member> numeric;
+  std::size_t only = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].numeric) continue;
+    numeric.push_back(members[i]);
+    only = i;
+  }
+  if (numeric.size() == 1) return only;
+  if (numeric.empty()) {
+    throw FormatError(fmt::format("'{}' holds no numeric array; it holds {}", path, list(members)));
+  }
+  throw FormatError(fmt::format("'{}' holds {} numeric arrays; choose one, as in '{}:{}': {}", path,
+                                numeric.size(), path, numeric.front().name, list(numeric)));
+}
+
+}  // namespace cgmca::io

@@ -1,0 +1,44 @@
+// What several formats of src/io/ share: sizes, shapes, and which of a file's arrays is meant.
+#pragma once
+
+#include <cgmca/types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cgmca::io {
+
+// Bytes in a regular file. Throws IoError with the system's reason: absent, forbidden, a folder.
+std::uint64_t size_of_file(const std::string& path);
+
+using Shape = std::vector<std::uint64_t>;
+
+std::string text(const Shape& shape);  // "60000×28×28"
+
+// An array's axes as samples and features: the first axis counts samples (the last one if
+// `columns`), the others are flattened in row-major order, whatever order the file keeps them in.
+// One file array therefore gives one matrix in every format.
+struct Layout {
+  Layout(const Shape& shape, bool columns, const std::string& where);  // `where` is for the message
+
+  Index samples = 0, features = 0;
+  std::size_t sample_axis = 0;
+};
+
+// A features × samples matrix to be filled; IoError where memory does not suffice.
+Matrix allocate(Index features, Index samples, const std::string& where);
+
+struct Member {
+  std::string name;
+  std::string kind;  // "double 3×4": for the list in a message
+  bool numeric;
+};
+
+// The index of the member that `path:wanted` means; of the only numeric one where `wanted` is
+// empty. Otherwise a FormatError that lists what there is. A member named outright is returned
+// whether numeric or not: its format knows the better advice.
+std::size_t choose_member(const std::string& path, const std::vector<Member>& members,
+                          const std::string& wanted);
+
+}  // namespace cgmca::io

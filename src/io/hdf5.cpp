@@ -1,0 +1,355 @@
+// .h5, .hdf5: one dataset of a tree of groups, named by its path.
+//
+// A dataset is an n-dimensional array in row-major order. With samples on the first axis, a run of
+// samples is a contiguous slab, and the same bytes in the same order as the columns of the
+// features × samples matrix: HDF5 reads straight into it. With samples on the last axis
+// (`columns`), the slab is a row-major features × samples matrix. Either way HDF5 converts integers
+// and floats of any width and byte order to double, and undoes compression chunk by chunk.
+#include "io/hdf5.hpp"
+
+#include "atomic_file.hpp"
+#include "io/common.hpp"
+#include "io/source.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <numeric>
+
+namespace cgmca::io {
+namespace {
+
+std::mutex& hdf5_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+Hdf5Session::Hdf5Session() : lock_(hdf5_mutex()) {
+  H5Eget_auto2(H5E_DEFAULT, &previous_, &previous_data_);
+  H5Eset_auto2(H5E_DEFAULT, &Hdf5Session::record, this);
+}
+
+Hdf5Session::~Hdf5Session() { H5Eset_auto2(H5E_DEFAULT, previous_, previous_data_); }
+
+// Called by HDF5 as a public function of it fails. The error stack runs from that function (last,
+// upward) down to the cause (first). No exception may cross HDF5's frames.
+herr_t Hdf5Session::record(hid_t stack, void* session) {
+  Failure failure;
+  const H5E_walk2_t visit = [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {
+    try {
+      Failure& found = *static_cast<Failure*>(data);
+      if (found.cause.empty() && error->desc != nullptr) found.cause = error->desc;
+      if (error->func_name != nullptr) found.function = error->func_name;
+    } catch (...) {
+      return -1;
+    }
+    return 0;
+  };
+  H5Ewalk2(stack, H5E_WALK_UPWARD, visit, &failure);
+  try {
+    static_cast<Hdf5Session*>(session)->failures_.push_back(std::move(failure));
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+std::string Hdf5Session::reason() const {
+  return failures_.empty() || failures_.back().cause.empty() ? "HDF5 gives no reason"
+                                                             : failures_.back().cause;
+}
+
+std::string Hdf5Session::reason(const std::string& function) const {
+  for (auto failure = failures_.rbegin(); failure != failures_.rend(); ++failure) {
+    if (failure->function == function) return failure->cause;
+  }
+  return {};
+}
+
+namespace {
+
+struct Description {
+  Shape shape;
+  std::string kind;     // "float64", "compound", …
+  std::string refusal;  // why it is no matrix of numbers and what to do; empty if it is one
+};
+
+std::string number_kind(hid_t type) {
+  const auto bits = 8 * H5Tget_size(type);
+  if (H5Tget_class(type) == H5T_FLOAT) return fmt::format("float{}", bits);
+  return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+}
+
+// h5py keeps a complex number as {r, i}, others as {real, imag}.
+bool is_complex(hid_t type) {
+  std::string initials;
+  for (int i = 0; i < H5Tget_nmembers(type); ++i) {
+    const auto member = static_cast<unsigned>(i);
+    char* name = H5Tget_member_name(type, member);
+    const bool number = H5Tget_member_class(type, member) == H5T_FLOAT;
+    initials += number && name != nullptr ? name[0] : '?';
+    H5free_memory(name);
+  }
+  return initials == "ri";
+}
+
+Description describe(hid_t dataset) {
+  Description found;
+  const Hdf5Handle type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  found.shape.resize(static_cast<std::size_t>(std::max(rank, 0)));
+  std::vector<hsize_t> extent(found.shape.size());
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
+  std::copy(extent.begin(), extent.end(), found.shape.begin());
+
+  switch (H5Tget_class(type.get())) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+      found.kind = number_kind(type.get());
+      break;
+    case H5T_ENUM:
+      found.kind = "enum";
+      break;  // h5py's bool; read as its integers
+    case H5T_COMPOUND:
+      found.kind = is_complex(type.get()) ? "complex" : "compound";
+      found.refusal = found.kind == "complex"
+                          ? "holds complex numbers; store their modulus, or their real and "
+                            "imaginary parts as separate features"
+                          : "is a table of records; store its columns as one numeric array";
+      break;
+    case H5T_STRING:
+      found.kind = "string";
+      found.refusal = "holds text, not numbers";
+      break;
+    default:
+      found.kind = "of another type";
+      found.refusal =
+          "holds neither integers nor floating-point numbers; convert it to one of them";
+  }
+  if (found.refusal.empty() && H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
+    found.refusal = "is empty: it has a type and no shape";
+  }
+  return found;
+}
+
+struct Listing {
+  std::vector<Member> members;
+  std::exception_ptr failure;
+};
+
+herr_t list_link(hid_t group, const char* name, const H5L_info_t* link, void* data) {
+  auto& listing = *static_cast<Listing*>(data);
+  try {
+    if (link->type != H5L_TYPE_HARD) return 0;
+    const Hdf5Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
+    if (!object || H5Iget_type(object.get()) != H5I_DATASET) return 0;
+    const Description found = describe(object.get());
+    const std::string shape = found.shape.empty() ? "single" : text(found.shape);
+    listing.members.push_back({std::string("/") + name, fmt::format("{} {}", found.kind, shape),
+                               found.refusal.empty() && !found.shape.empty()});
+    return 0;
+  } catch (...) {
+    listing.failure = std::current_exception();
+    return -1;
+  }
+}
+
+std::vector<Member> list_datasets(const Hdf5Session& session, hid_t file, const std::string& path) {
+  Listing listing;
+  const herr_t status = H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, list_link, &listing);
+  if (listing.failure) std::rethrow_exception(listing.failure);
+  if (status < 0) {
+    throw FormatError(fmt::format("'{}' is a damaged HDF5 file: {}", path, session.reason()));
+  }
+  return listing.members;
+}
+
+Hdf5Handle open_file(const Hdf5Session& session, const std::string& path) {
+  const std::uint64_t bytes = size_of_file(path);
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file) {
+    throw FormatError(
+        fmt::format("'{}' ({} bytes) is no readable HDF5 file: {}", path, bytes, session.reason()));
+  }
+  return file;
+}
+
+// A named dataset is opened outright, so that soft and external links are followed. A chunk that
+// two blocks of samples share is decompressed once if the chunks across all features, for one step
+// along the samples, stay in the cache; HDF5's own default is 1 MiB, ours is what is needed up to
+// 64.
+Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
+  Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset) return dataset;
+  const Hdf5Handle creation(H5Dget_create_plist(dataset.get()), H5Pclose);
+  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return dataset;
+
+  const Shape shape = describe(dataset.get()).shape;
+  const Hdf5Handle type(H5Dget_type(dataset.get()), H5Tclose);
+  std::vector<hsize_t> chunk(shape.size());
+  if (H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()) < 0)
+    return dataset;
+  constexpr double most = 64 << 20;
+  double bytes = static_cast<double>(H5Tget_size(type.get()));
+  const std::size_t sample_axis = columns ? shape.size() - 1 : 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto whole = static_cast<double>(shape[axis]) + static_cast<double>(chunk[axis]);
+    bytes *= axis == sample_axis ? static_cast<double>(chunk[axis]) : whole;
+  }
+  constexpr double hdf5_default = 1 << 20;
+  const auto cache = static_cast<std::size_t>(std::clamp(bytes, hdf5_default, most));
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  constexpr std::size_t slots = 10007;  // a prime, some hundred times the chunks usually held
+  H5Pset_chunk_cache(access.get(), slots, cache, H5D_CHUNK_CACHE_W0_DEFAULT);
+  dataset = Hdf5Handle();  // the cache is set when the last handle of a dataset is reopened
+  return {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
+}
+
+class Hdf5Source final : public BlockReader::Source {
+ public:
+  Hdf5Source(const std::string& path, const std::string& member, const ReadOptions& options)
+      : columns_(options.columns) {
+    const Hdf5Session session;
+    Hdf5Handle file = open_file(session, path);
+    std::string name = member.empty() || member.front() == '/' ? member : "/" + member;
+    if (name.empty()) {
+      const std::vector<Member> members = list_datasets(session, file.get(), path);
+      name = members[choose_member(path, members, name)].name;
+    }
+    Hdf5Handle dataset = open_dataset(file.get(), name, columns_);
+    if (!dataset) {
+      choose_member(path, list_datasets(session, file.get(), path), name);
+      throw FormatError(
+          fmt::format("'{}' in '{}' cannot be opened: {}", name, path, session.reason()));
+    }
+    where_ = fmt::format("'{}' in '{}'", name, path);
+    const Description found = describe(dataset.get());
+    if (!found.refusal.empty()) throw FormatError(fmt::format("{} {}", where_, found.refusal));
+    const Layout layout(found.shape, columns_, where_);
+    shape_.assign(found.shape.begin(), found.shape.end());
+    sample_axis_ = layout.sample_axis;
+    samples_ = layout.samples;
+    features_ = layout.features;
+    file_ = std::move(file);
+    dataset_ = std::move(dataset);
+  }
+
+  ~Hdf5Source() override {
+    const Hdf5Session session;
+    dataset_.close();
+    file_.close();
+  }
+  Hdf5Source(const Hdf5Source&) = delete;
+  Hdf5Source& operator=(const Hdf5Source&) = delete;
+
+  Index features() const override { return features_; }
+  std::optional<Index> samples() const override { return samples_; }
+  void skip(Index count) override { position_ += std::min(count, samples_ - position_); }
+
+  Matrix next(Index max_samples) override {
+    const Index count = std::min(max_samples, samples_ - position_);
+    Matrix X = allocate(features_, count, where_);
+    if (X.size() > 0 && columns_) {
+      Matrix transposed = allocate(count, features_, where_);
+      read(transposed.data(), count);
+      X = transposed.transpose();
+    } else if (X.size() > 0) {
+      read(X.data(), count);
+    }
+    position_ += count;
+    return X;
+  }
+
+ private:
+  void read(double* numbers, Index count) const {
+    const Hdf5Session session;
+    std::vector<hsize_t> start(shape_.size(), 0), extent = shape_;
+    start[sample_axis_] = static_cast<hsize_t>(position_);
+    extent[sample_axis_] = static_cast<hsize_t>(count);
+    const Hdf5Handle in_file(H5Dget_space(dataset_.get()), H5Sclose);
+    const Hdf5Handle in_memory(
+        H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+    if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(),
+                            nullptr) < 0 ||
+        H5Dread(dataset_.get(), H5T_NATIVE_DOUBLE, in_memory.get(), in_file.get(), H5P_DEFAULT,
+                numbers) < 0) {
+      throw FormatError(fmt::format("{} cannot be read at samples {} to {}: {}", where_, position_,
+                                    position_ + count - 1, session.reason()));
+    }
+  }
+
+  bool columns_;
+  std::string where_;
+  Hdf5Handle file_, dataset_;
+  std::vector<hsize_t> shape_;
+  std::size_t sample_axis_ = 0;
+  Index samples_ = 0, features_ = 0, position_ = 0;
+};
+
+void check_name(const std::string& name) {
+  const std::string inside = "/" + name + "/";
+  const bool bad = name.empty() || name.find("//") != std::string::npos || name.back() == '/' ||
+                   inside.find("/./") != std::string::npos || name.find('\0') != std::string::npos;
+  if (bad) {
+    throw InvalidInput(
+        fmt::format("'{}' cannot name an HDF5 dataset; use a path such as /group/X", name));
+  }
+}
+
+// X: features × samples, its columns `outerStride` numbers apart, is a row-major samples × stride
+// array of which the first `features` of every row count.
+void produce(const Hdf5Session& session, const std::string& path, const std::string& name,
+             const MatrixView& X, const std::string& target) {
+  const auto check = [&](bool good) {
+    if (!good) throw IoError(fmt::format("cannot write '{}': {}", target, session.reason()));
+  };
+  const std::array<hsize_t, 2> shape{static_cast<hsize_t>(X.cols()),
+                                     static_cast<hsize_t>(X.rows())};
+  const std::array<hsize_t, 2> stored{static_cast<hsize_t>(X.cols()),
+                                      static_cast<hsize_t>(X.outerStride())};
+  const std::array<hsize_t, 2> origin{0, 0};
+  Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  check(static_cast<bool>(file));
+  const Hdf5Handle space(H5Screate_simple(2, shape.data(), nullptr), H5Sclose);
+  const Hdf5Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(link.get(), 1);
+  H5Pset_char_encoding(link.get(), H5T_CSET_UTF8);
+  H5Pset_obj_track_times(creation.get(), false);  // the same matrix gives the same bytes
+  Hdf5Handle dataset(H5Dcreate2(file.get(), name.c_str(), H5T_IEEE_F64LE, space.get(), link.get(),
+                                creation.get(), H5P_DEFAULT),
+                     H5Dclose);
+  check(static_cast<bool>(dataset));
+  if (X.size() > 0) {
+    const Hdf5Handle in_memory(H5Screate_simple(2, stored.data(), nullptr), H5Sclose);
+    check(H5Sselect_hyperslab(in_memory.get(), H5S_SELECT_SET, origin.data(), nullptr, shape.data(),
+                              nullptr) >= 0 &&
+          H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, in_memory.get(), H5S_ALL, H5P_DEFAULT,
+                   X.data()) >= 0);
+  }
+  check(dataset.close() && file.close());
+}
+
+}  // namespace
+
+std::unique_ptr<BlockReader::Source> open_hdf5(const std::string& path, const std::string& member,
+                                               const ReadOptions& options) {
+  return std::make_unique<Hdf5Source>(path, member, options);
+}
+
+void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X) {
+  check_name(dataset);
+  write_atomically(path, [&](const std::string& temporary) {
+    const Hdf5Session session;
+    produce(session, temporary, dataset, X, path);
+  });
+}
+
+}  // namespace cgmca::io

@@ -1,0 +1,67 @@
+// The HDF5 library as this one may use it: silent, one thread at a time, nothing left open.
+#pragma once
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cgmca::io {
+
+// Every use of HDF5, matio's included, happens while a session lives. It holds the one lock of the
+// process (Debian's HDF5 is not thread-safe) and, in place of HDF5's printing to stderr, keeps what
+// HDF5 says of each failing call.
+class Hdf5Session {
+ public:
+  Hdf5Session();
+  ~Hdf5Session();
+  Hdf5Session(const Hdf5Session&) = delete;
+  Hdf5Session& operator=(const Hdf5Session&) = delete;
+
+  // The deepest cause of the latest failure; of the latest failure of one function, empty if none.
+  std::string reason() const;
+  std::string reason(const std::string& function) const;
+
+ private:
+  static herr_t record(hid_t stack, void* session);
+
+  struct Failure {
+    std::string function, cause;
+  };
+  std::unique_lock<std::mutex> lock_;
+  H5E_auto2_t previous_ = nullptr;
+  void* previous_data_ = nullptr;
+  std::vector<Failure> failures_;
+};
+
+// An HDF5 identifier, closed by its own function.
+class Hdf5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Hdf5Handle() = default;
+  Hdf5Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Hdf5Handle() { close(); }
+
+  explicit operator bool() const { return id_ >= 0; }
+  hid_t get() const { return id_; }
+  bool close() {  // false where the last bytes could not be written
+    const hid_t id = std::exchange(id_, H5I_INVALID_HID);
+    return id < 0 || close_(id) >= 0;
+  }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  Close close_ = nullptr;
+};
+
+}  // namespace cgmca::io

@@ -27,9 +27,7 @@ class FolderTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::string path(const std::string& name) const { return (folder / name).string(); }
-  std::ptrdiff_t files() const {
-    return std::distance(std::filesystem::directory_iterator(folder), {});
-  }
+  std::ptrdiff_t files() const { return std::distance(std::filesystem::directory_iterator(folder), {}); }
 
   std::filesystem::path folder;
 };
@@ -97,8 +95,7 @@ inline Matrix random_matrix(Index rows, Index columns, unsigned seed = 1) {
 inline Matrix ramp(Index features, Index samples) {
   Matrix X(features, samples);
   for (Index s = 0; s < samples; ++s)
-    for (Index f = 0; f < features; ++f)
-      X(f, s) = 100.0 * static_cast<double>(s) + static_cast<double>(f);
+    for (Index f = 0; f < features; ++f) X(f, s) = 100.0 * static_cast<double>(s) + static_cast<double>(f);
   return X;
 }
 

@@ -50,8 +50,7 @@ TEST_F(AtomicFileTest, LeavesTheTargetAloneWithoutCommit) {
 
 TEST_F(AtomicFileTest, KeepsPermissionsAndSymbolicLinks) {
   std::ofstream(path("real")) << "old";
-  fs::permissions(path("real"),
-                  fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  fs::permissions(path("real"), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   fs::create_symlink(path("real"), path("link"));
   AtomicFile file(path("link"));
   file.write("new", 3);
@@ -78,8 +77,7 @@ TEST_F(AtomicFileTest, AFolderAndAMissingFolderAreIoErrors) {
 }
 
 TEST_F(AtomicFileTest, AProducerThatThrowsLeavesNothing) {
-  EXPECT_THROW(write_atomically(path("a"), [](const std::string&) { throw FormatError("no"); }),
-               FormatError);
+  EXPECT_THROW(write_atomically(path("a"), [](const std::string&) { throw FormatError("no"); }), FormatError);
   EXPECT_EQ(files(), 0);
   write_atomically(path("a"), [](const std::string& p) { std::ofstream(p) << "made"; });
   EXPECT_EQ(contents(path("a")), "made");

@@ -1,0 +1,145 @@
+#include "linalg.hpp"
+
+#include <limits>
+
+#include "testing.hpp"
+
+namespace cgmca::linalg {
+namespace {
+
+using testing::Random;
+using testing::relative;
+
+constexpr double kRounding = 1e-13;
+
+void expect_orthonormal(const Matrix& U) {
+  EXPECT_LE((U.transpose() * U - Matrix::Identity(U.cols(), U.cols())).norm(),
+            kRounding * static_cast<double>(1 + U.cols()));
+}
+
+// A = U diag(s) Vᵀ for every routine, shape and rank, thin and full.
+class SvdTest : public ::testing::TestWithParam<SvdRoutine> {
+ protected:
+  static void expect_svd(const Matrix& A, const Svd& svd, Index u_columns, Index v_columns) {
+    const Index least = std::min(A.rows(), A.cols());
+    ASSERT_EQ(svd.U.cols(), u_columns);
+    ASSERT_EQ(svd.V.cols(), v_columns);
+    expect_orthonormal(svd.U);
+    expect_orthonormal(svd.V);
+    EXPECT_TRUE(std::is_sorted(svd.s.begin(), svd.s.end(), std::greater<>()));
+    EXPECT_LE((svd.U.leftCols(least) * svd.s.asDiagonal() * svd.V.leftCols(least).transpose() - A).norm(),
+              kRounding * (1 + A.norm()));
+  }
+};
+
+TEST_P(SvdTest, ReconstructsTheMatrix) {
+  Random random(1);
+  const std::pair<Index, Index> shapes[] = {{1, 1}, {7, 3}, {3, 7}, {20, 20}, {60, 9}, {9, 60}};
+  for (const auto& [m, n] : shapes) {
+    for (Index rank : {Index{0}, Index{1}, std::min(m, n)}) {
+      const Matrix A = random.matrix(m, rank) * random.matrix(rank, n);
+      SCOPED_TRACE(std::to_string(m) + "×" + std::to_string(n) + " of rank " + std::to_string(rank));
+      expect_svd(A, thin_svd(A, GetParam()), std::min(m, n), std::min(m, n));
+      expect_svd(A, full_svd(A, GetParam()), m, n);
+      EXPECT_EQ(thin_svd(A, GetParam()).routine, GetParam());
+    }
+  }
+}
+
+TEST_P(SvdTest, AgreesOnSingularValues) {
+  Random random(2);
+  const Matrix A = random.matrix(30, 12);
+  EXPECT_LE(relative(thin_svd(A, GetParam()).s, thin_svd(A).s), kRounding);
+}
+
+INSTANTIATE_TEST_SUITE_P(Routines, SvdTest, ::testing::Values(SvdRoutine::gesdd, SvdRoutine::gesvd, SvdRoutine::jacobi),
+                         [](const auto& instance) { return name(instance.param); });
+
+TEST(Linalg, SvdOfInfinityIsRefusedNotLoopedOver) {
+  Matrix A = Matrix::Ones(3, 3);
+  A(1, 2) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(thin_svd(A), NumericalFailure);
+  EXPECT_THROW(symmetric_eigen(A), NumericalFailure);
+}
+
+TEST(Linalg, ProductsAreThoseTheyAreNamedAfter) {
+  Random random(3);
+  const Matrix A = random.matrix(4, 6), B = random.matrix(6, 5), C = random.matrix(5, 3);
+  EXPECT_LE(relative(AB(A, B), A * B), kRounding);
+  EXPECT_LE(relative(AtB(A.transpose(), B), A * B), kRounding);
+  EXPECT_LE(relative(ABt(A, B.transpose()), A * B), kRounding);
+  EXPECT_LE(relative(ABC(A, B, C), A * B * C), kRounding);
+  EXPECT_LE(relative(ABC(A, B, random.matrix(5, 0)), Matrix::Zero(4, 0)), 0);
+  EXPECT_EQ(AB(Matrix(2, 0), Matrix(0, 3)), Matrix::Zero(2, 3));
+  EXPECT_THROW(AB(A, A), InvalidInput);
+}
+
+TEST(Linalg, ProductsTakeBlocksOfLargerMatrices) {
+  Random random(4);
+  const Matrix A = random.matrix(9, 9);
+  EXPECT_LE(relative(AB(A.block(1, 2, 3, 4), A.block(0, 5, 4, 2)), A.block(1, 2, 3, 4) * A.block(0, 5, 4, 2)),
+            kRounding);
+}
+
+TEST(Linalg, SizesBeyondLapacksIntegersAreRefused) {
+  // Refused before anything is read, so one number can stand for the 64 GB column.
+  double value = 1;
+  const Eigen::Map<const Matrix> column(&value, Index{1} << 33, 1);
+  EXPECT_THROW(AtB(column, column), InvalidInput);
+}
+
+TEST(Linalg, EigenvaluesComeLargestFirst) {
+  // [2 1; 1 2] has (1,1)/√2 with 3 and (1,-1)/√2 with 1.
+  const Matrix A{{2, 1}, {1, 2}};
+  const auto [values, Q] = symmetric_eigen(A);
+  EXPECT_NEAR(values(0), 3, kRounding);
+  EXPECT_NEAR(values(1), 1, kRounding);
+  EXPECT_LE(relative(Q * values.asDiagonal() * Q.transpose(), A), kRounding);
+  EXPECT_LE(relative(symmetric_eigenvalues(A), values), kRounding);
+}
+
+TEST(Linalg, AppendingRowsKeepsTheCrossProducts) {
+  Random random(5);
+  Matrix R = Matrix::Zero(6, 6), all(0, 6);
+  for (Index rows : {1, 3, 40, 6}) {
+    const Matrix X = random.matrix(rows, 6);
+    Matrix destroyed = X;
+    append_rows(R, destroyed);
+    all.conservativeResize(all.rows() + rows, 6);
+    all.bottomRows(rows) = X;
+    EXPECT_LE(relative(R.transpose() * R, all.transpose() * all), kRounding);
+    EXPECT_TRUE(R.isUpperTriangular(0));
+  }
+  EXPECT_LE(relative(triangular_factor(all).cwiseAbs(), R.cwiseAbs()), 1e-12);
+}
+
+TEST(Linalg, AZeroColumnStaysExactlyZero) {
+  Random random(6);
+  Matrix X = random.matrix(50, 5), R = Matrix::Zero(5, 5);
+  X.col(2).setZero();
+  append_rows(R, X);
+  EXPECT_EQ(R.col(2).norm(), 0);
+}
+
+TEST(Linalg, CholeskyTellsAnIndefiniteMatrix) {
+  EXPECT_EQ(cholesky(Matrix{{1, 2}, {2, 1}}).size(), 0);
+  EXPECT_LE(relative(cholesky(Matrix{{4, 2}, {2, 5}}), Matrix{{2, 1}, {0, 2}}), kRounding);
+}
+
+TEST(Linalg, ABasisIsCompletedAroundTheVectorsGiven) {
+  Random random(7);
+  const Matrix U = random.orthonormal(8, 3), Q = complete_basis(U, 6);
+  EXPECT_EQ(Q.leftCols(3), U);
+  expect_orthonormal(Q);
+}
+
+TEST(Linalg, TheLeftInverseUndoesAGradedMatrix) {
+  Random random(8);
+  const Vector grades{{1, 1e-3, 1e-6, 1e-9}};
+  const Matrix M = random.orthonormal(9, 4) * grades.asDiagonal();
+  const Matrix error = left_inverse(M) * M - Matrix::Identity(4, 4);
+  EXPECT_LE((grades.asDiagonal() * error * grades.cwiseInverse().asDiagonal()).norm(), kRounding);
+}
+
+}  // namespace
+}  // namespace cgmca::linalg

@@ -203,8 +203,11 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
 void PairSummary::turn_to_qr() {
   Matrix R = linalg::cholesky(factor_);
   if (R.size() == 0) {
-    const auto eigen = linalg::symmetric_eigen(factor_);
-    R = linalg::triangular_factor(eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.Q.transpose());
+    auto [values, Q] = linalg::symmetric_eigen(factor_);
+    for (Index j = 0; j < Q.rows(); ++j) {
+      if (factor_(j, j) == 0) Q.row(j).setZero();  // a constant feature stays exactly constant
+    }
+    R = linalg::triangular_factor(values.cwiseMax(0).cwiseSqrt().asDiagonal() * Q.transpose());
   }
   factor_ = std::move(R);
   form_ = SummaryForm::qr;
@@ -227,13 +230,14 @@ void PairSummary::merge(const PairSummary& that) {
     add_rows(own);
     return;
   }
-  if (that.compressed_ > 0) {
+  if (that.compressed_ > 0 && form_ == SummaryForm::gram && that.form_ == SummaryForm::gram) {
+    factor_ += that.factor_;
+    if (accumulate_ == Accumulate::automatic && !measure_conditioning()) turn_to_qr();
+    join(Matrix(d1_ + d2_, 0), that.mean_, that.compressed_);  // what is left is the step between the means
+  } else if (that.compressed_ > 0) {
     PairSummary part = that;
-    if (part.form_ == SummaryForm::gram) {
-      part.turn_to_qr();
-    } else if (form_ == SummaryForm::gram) {
-      turn_to_qr();
-    }
+    if (part.form_ == SummaryForm::gram) part.turn_to_qr();
+    if (form_ == SummaryForm::gram) turn_to_qr();
     join(part.factor_.transpose(), part.mean_, part.compressed_);
   }
   add_rows(rows);

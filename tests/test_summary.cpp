@@ -1,0 +1,205 @@
+#include <numeric>
+
+#include "linalg.hpp"
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using testing::centred;
+using testing::Random;
+using testing::relative;
+
+// Θ of both domains together, from whatever the summary holds.
+Matrix covariance_of(const PairSummary& summary) {
+  const auto moments = summary.moments();
+  if (moments.form == SummaryForm::gram) return moments.theta;
+  Matrix S = Matrix::Zero(moments.S1.rows() + moments.S2.rows(), moments.S2.cols());
+  S.topLeftCorner(moments.S1.rows(), moments.S1.cols()) = moments.S1;
+  S.bottomRows(moments.S2.rows()) = moments.S2;
+  return S * S.transpose();
+}
+
+Matrix joint_covariance(const testing::Pairs& pairs) {
+  Matrix X(pairs.X1.rows() + pairs.X2.rows(), pairs.X1.cols());
+  X << pairs.X1, pairs.X2;
+  return testing::sample_covariance(X);
+}
+
+PairSummary summarize(const testing::Pairs& pairs, Accumulate accumulate, Index block) {
+  PairSummary summary(pairs.X1.rows(), pairs.X2.rows(), accumulate);
+  for (Index first = 0; first < pairs.X1.cols(); first += block) {
+    const Index count = std::min(block, pairs.X1.cols() - first);
+    summary.add(pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count));
+  }
+  return summary;
+}
+
+class SummaryForms : public ::testing::TestWithParam<Accumulate> {};
+INSTANTIATE_TEST_SUITE_P(Forms, SummaryForms,
+                         ::testing::Values(Accumulate::automatic, Accumulate::qr, Accumulate::gram),
+                         [](const auto& instance) { return name(instance.param); });
+
+TEST_P(SummaryForms, HoldMeansAndCovariances) {
+  Random random(1);
+  for (Index n : {2, 17, 18, 19, 500, 3000}) {  // 2p = 18
+    SCOPED_TRACE(n);
+    auto pairs = testing::random_pairs(random, 5, 4, n);
+    pairs.X1.array() += 1e4;
+    const PairSummary summary = summarize(pairs, GetParam(), 7);
+    EXPECT_EQ(summary.samples(), n);
+    EXPECT_EQ(summary.form() == SummaryForm::rows, n <= 18);
+    EXPECT_LE(relative(summary.mean(Domain::one), pairs.X1.rowwise().mean()), 1e-14);
+    EXPECT_LE(relative(summary.mean(Domain::two), pairs.X2.rowwise().mean()), 1e-12);
+    EXPECT_LE(relative(covariance_of(summary), joint_covariance(pairs)), 1e-11);
+  }
+}
+
+TEST_P(SummaryForms, AreTheSameBitsHoweverTheSamplesAreCut) {
+  Random random(2);
+  const auto pairs = testing::random_pairs(random, 5, 4, 5000);
+  const Matrix whole = covariance_of(summarize(pairs, GetParam(), 5000));
+  for (Index block : {1, 13, 1024, 1025, 4999}) EXPECT_EQ(covariance_of(summarize(pairs, GetParam(), block)), whole);
+}
+
+TEST_P(SummaryForms, MergeInAnyOrderAndState) {
+  Random random(3);
+  const auto pairs = testing::random_pairs(random, 5, 4, 3000);
+  const Matrix expected = joint_covariance(pairs);
+  // Parts that are still rows, just compressed, and compressed with rows waiting.
+  const std::vector<Index> cuts = {0, 3, 13, 200, 201, 1500, 3000};
+  std::vector<PairSummary> parts;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const Index count = cuts[i + 1] - cuts[i];
+    parts.push_back(
+        summarize({pairs.X1.middleCols(cuts[i], count), pairs.X2.middleCols(cuts[i], count)}, GetParam(), 100));
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0U);
+  for (int trial = 0; trial < 20; ++trial) {
+    std::shuffle(order.begin(), order.end(), random.generator());
+    PairSummary merged = parts[order[0]];
+    for (std::size_t i = 1; i < order.size(); ++i) merged.merge(parts[order[i]]);
+    EXPECT_EQ(merged.samples(), 3000);
+    EXPECT_LE(relative(covariance_of(merged), expected), 1e-12);
+  }
+}
+
+TEST_P(SummaryForms, ContinueAfterSavingAsIfNeverStopped) {
+  Random random(4);
+  const testing::TemporaryFolder folder;
+  const auto pairs = testing::random_pairs(random, 5, 4, 4000);
+  const Matrix uninterrupted = covariance_of(summarize(pairs, GetParam(), 4000));
+  for (Index stop : {1, 18, 19, 1500}) {
+    PairSummary first = summarize({pairs.X1.leftCols(stop), pairs.X2.leftCols(stop)}, GetParam(), 100);
+    first.save(folder / "s");
+    PairSummary resumed = PairSummary::load(folder / "s");
+    EXPECT_EQ(resumed.accumulate(), GetParam());
+    EXPECT_EQ(resumed.form(), first.form());
+    resumed.add(pairs.X1.rightCols(4000 - stop), pairs.X2.rightCols(4000 - stop));
+    EXPECT_EQ(covariance_of(resumed), uninterrupted) << "stopped after " << stop;
+  }
+}
+
+TEST_P(SummaryForms, KeepAConstantFeatureExactlyConstant) {
+  Random random(5);
+  auto pairs = testing::random_pairs(random, 5, 4, 3000);
+  pairs.X1.row(2).setConstant(0.1);  // not a binary fraction: a plain sum would not return it
+  PairSummary summary = summarize(pairs, GetParam(), 500);
+  summary.merge(summarize(pairs, GetParam(), 77));
+  EXPECT_EQ(summary.mean(Domain::one)(2), 0.1);
+  EXPECT_EQ(covariance_of(summary)(2, 2), 0);
+  const Model model = fit(summary, Covariance::identity(2), Covariance::identity(2));
+  EXPECT_EQ(model.certificate.ranks[0], 4);
+  EXPECT_EQ(model.domain(Domain::one).matrix().col(2).norm(), 0);
+}
+
+TEST(Summary, ChoosesGramWhereItIsSafeAndQrWhereItIsNot) {
+  Random random(6);
+  auto pairs = testing::random_pairs(random, 5, 4, 2000, 1.0);
+  EXPECT_EQ(summarize(pairs, Accumulate::automatic, 100).form(), SummaryForm::gram);
+  EXPECT_EQ(summarize(pairs, Accumulate::qr, 100).form(), SummaryForm::qr);
+  // κ(Θ) = 1e6 told by the diagonal …
+  auto scaled = pairs;
+  scaled.X1.row(0) *= 1e-4;
+  EXPECT_EQ(summarize(scaled, Accumulate::automatic, 100).form(), SummaryForm::qr);
+  // … and one that only the eigenvalues tell: two features nearly equal.
+  auto parallel = pairs;
+  parallel.X2.row(0) = parallel.X2.row(1) + 1e-4 * parallel.X2.row(0);
+  EXPECT_EQ(summarize(parallel, Accumulate::automatic, 100).form(), SummaryForm::qr);
+}
+
+// Samples come well conditioned, then one direction grows a thousandfold: the Gram form must be left before it harms.
+TEST(Summary, LeavesGramForQrWhenLaterSamplesMakeItUnsafe) {
+  Random random(7);
+  auto pairs = testing::random_pairs(random, 5, 4, 6000, 1.0);
+  for (Index j = 3000; j < 6000; ++j) pairs.X1.col(j) += Vector::Ones(5) * 1e3 * random.normal();
+  EXPECT_EQ(summarize({pairs.X1.leftCols(3000), pairs.X2.leftCols(3000)}, Accumulate::automatic, 100).form(),
+            SummaryForm::gram);
+  const PairSummary summary = summarize(pairs, Accumulate::automatic, 100);
+  EXPECT_EQ(summary.form(), SummaryForm::qr);
+  const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3));
+  const Model reference = fit(summarize(pairs, Accumulate::qr, 100), Covariance::identity(3), Covariance::identity(3));
+  for (Domain domain : {Domain::one, Domain::two}) {
+    EXPECT_LE(relative(model.domain(domain).matrix(), reference.domain(domain).matrix()), 1e-10);
+  }
+  EXPECT_LE(model.certificate.constraint_residuals[0], 1e-11);
+}
+
+TEST(Summary, StaysInGramFormOverALongStream) {
+  Random random(8);
+  const auto pairs = testing::random_pairs(random, 5, 4, 60000, 1.0);  // λ_max grows far beyond the first bound
+  EXPECT_EQ(summarize(pairs, Accumulate::automatic, 10000).form(), SummaryForm::gram);
+}
+
+TEST(Summary, QrKeepsSmallSingularValuesThatGramLoses) {
+  Random random(9);
+  auto pairs = testing::random_pairs(random, 6, 4, 500);
+  const Matrix Q = random.orthonormal(6, 6);
+  const Vector grades{{1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}};
+  pairs.X1 = Q * grades.asDiagonal() * random.matrix(6, 500);
+  const Covariance c = Covariance::identity(3);
+  EXPECT_EQ(fit(summarize(pairs, Accumulate::automatic, 50), c, c).certificate.ranks[0], 6);
+  EXPECT_LT(fit(summarize(pairs, Accumulate::gram, 50), c, c).certificate.ranks[0], 6);
+}
+
+TEST(Summary, SingularValuesSurviveALargeMean) {
+  Random random(10);
+  auto pairs = testing::random_pairs(random, 5, 4, 900);
+  const Vector s = linalg::thin_svd(centred(pairs.X1) / std::sqrt(899.0)).s;
+  pairs.X1.array() += 1e4;
+  PairSummary merged(5, 4, Accumulate::qr);
+  for (Index part : {0, 1, 2}) {
+    merged.merge(
+        summarize({pairs.X1.middleCols(300 * part, 300), pairs.X2.middleCols(300 * part, 300)}, Accumulate::qr, 50));
+  }
+  EXPECT_LE(relative(linalg::thin_svd(merged.moments().S1).s, s), 2e-12);
+}
+
+TEST(Summary, TurnsASingularGramMatrixIntoATriangularFactor) {
+  Random random(12);
+  auto pairs = testing::random_pairs(random, 5, 4, 400);
+  pairs.X1.row(1).setConstant(0.1);
+  pairs.X2.row(0) = pairs.X1.row(0);  // the joint covariance is singular
+  PairSummary summary = summarize(pairs, Accumulate::gram, 100);
+  summary.merge(summarize(pairs, Accumulate::qr, 100));
+  EXPECT_EQ(summary.form(), SummaryForm::qr);
+  const Matrix found = covariance_of(summary);
+  EXPECT_LE(relative(found, 2 * 399.0 / 799.0 * joint_covariance(pairs)), 1e-11);
+  EXPECT_EQ(found(1, 1), 0);
+}
+
+TEST(Summary, ARejectedBlockChangesNothing) {
+  Random random(11);
+  const auto pairs = testing::random_pairs(random, 5, 4, 100);
+  PairSummary summary = summarize(pairs, Accumulate::qr, 100);
+  const Matrix before = covariance_of(summary);
+  Matrix bad = pairs.X2;
+  bad(3, 99) = std::nan("");
+  EXPECT_THROW(summary.add(pairs.X1, bad), NotFinite);
+  EXPECT_EQ(summary.samples(), 100);
+  EXPECT_EQ(covariance_of(summary), before);
+}
+
+}  // namespace
+}  // namespace cgmca

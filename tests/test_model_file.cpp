@@ -1,0 +1,286 @@
+// Model and summary files: what is saved comes back, and no broken file is taken for a good one.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file.hpp"
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::Random;
+
+class ModelFile : public ::testing::Test {
+ protected:
+  ModelFile() {
+    Random random(1);
+    pairs = testing::random_pairs(random, 6, 4, 30);
+    const Matrix F = random.matrix(5, 3);
+    model = fit(pairs.X1, pairs.X2, Covariance::factor(F), Covariance::factor(F.leftCols(2)));
+    model.save(path);
+    bytes = read_bytes(path);
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    header = ordered_json::parse(bytes.substr(8, length));
+    data = bytes.substr(8 + length);
+  }
+
+  static std::string read_bytes(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void write_bytes(const std::string& contents) const { std::ofstream(path, std::ios::binary) << contents; }
+  void write_file(const std::string& json, const std::string& rest) const {
+    const std::uint64_t length = json.size();
+    std::string contents(8, '\0');
+    std::memcpy(contents.data(), &length, sizeof length);
+    write_bytes(contents + json + rest);
+  }
+  void write_header(const ordered_json& changed) const { write_file(changed.dump(), data); }
+
+  // The FormatError that loading the present file as a model throws.
+  std::string rejection() const {
+    try {
+      Model::load(path);
+    } catch (const FormatError& error) {
+      EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << "the message does not name the file";
+      return error.what();
+    }
+    ADD_FAILURE() << "the file was taken";
+    return "";
+  }
+  void expect_rejected(const char* because) const {
+    const std::string message = rejection();
+    EXPECT_NE(message.find(because), std::string::npos) << message << "\nlacks: " << because;
+  }
+
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "model.safetensors";
+  testing::Pairs pairs;
+  Model model;
+  std::string bytes, data;
+  ordered_json header;
+};
+
+TEST_F(ModelFile, BringsBackEveryBit) {
+  const Model loaded = Model::load(path);
+  EXPECT_EQ(loaded.samples, model.samples);
+  EXPECT_EQ(loaded.common_dimension, model.common_dimension);
+  EXPECT_EQ(loaded.covariances, model.covariances);
+  const Certificate &a = loaded.certificate, &b = model.certificate;
+  EXPECT_EQ(a.constraint_residuals, b.constraint_residuals);
+  EXPECT_EQ(a.objective, b.objective);
+  EXPECT_EQ(a.bound, b.bound);
+  EXPECT_EQ(a.covariance_trace, b.covariance_trace);
+  EXPECT_EQ(a.singular_A, b.singular_A);
+  EXPECT_EQ(a.singular_B, b.singular_B);
+  EXPECT_EQ(a.ranks, b.ranks);
+  EXPECT_EQ(a.covariance_ranks, b.covariance_ranks);
+  EXPECT_EQ(a.min_gap, b.min_gap);
+  EXPECT_EQ(a.tolerances, b.tolerances);
+  EXPECT_EQ(a.route, b.route);
+  for (Domain domain : {Domain::one, Domain::two}) {
+    const DomainMap &x = loaded.domain(domain), &y = model.domain(domain);
+    EXPECT_EQ(x.mean, y.mean);
+    EXPECT_EQ(x.weights, y.weights);
+    EXPECT_EQ(x.mixing, y.mixing);
+    EXPECT_EQ(x.loadings, y.loadings);
+    EXPECT_EQ(x.variance, y.variance);
+  }
+  for (Method method : {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr}) {
+    EXPECT_EQ(translate(loaded, Domain::two, Domain::one, pairs.X2, method),
+              translate(model, Domain::two, Domain::one, pairs.X2, method));
+  }
+}
+
+TEST_F(ModelFile, IsTheSameFileWhenSavedAgain) {
+  Model::load(path).save(folder / "again");
+  EXPECT_EQ(read_bytes(folder / "again"), bytes);
+}
+
+TEST_F(ModelFile, MayHoldOneDomainOnly) {
+  model.only(Domain::two).save(path);
+  const Model loaded = Model::load(path);
+  EXPECT_FALSE(loaded.domains[0]);
+  EXPECT_EQ(apply(loaded, Domain::two, pairs.X2), apply(model, Domain::two, pairs.X2));
+}
+
+TEST_F(ModelFile, AlignsItsArraysToEightBytes) { EXPECT_EQ((bytes.size() - data.size()) % 8, 0U); }
+
+TEST_F(ModelFile, CutShortAnywhereIsRejected) {
+  for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 50) {
+    write_bytes(bytes.substr(0, size));
+    rejection();
+  }
+  write_bytes(bytes + "x");
+  rejection();
+}
+
+TEST_F(ModelFile, AnotherFormatOrVersionIsNamed) {
+  PairSummary summary(6, 4);
+  summary.add(pairs.X1, pairs.X2);
+  summary.save(path);
+  expect_rejected("a cgmca-summary, not a cgmca-model");
+  model.save(path);
+  EXPECT_THROW(PairSummary::load(path), FormatError);
+  header["__metadata__"]["version"] = "99";
+  write_header(header);
+  expect_rejected("format version 99");
+  header["__metadata__"].erase("format");
+  write_header(header);
+  expect_rejected("no cgmca-model");
+  write_bytes("\x93NUMPY, for instance, and more text than a header's length takes");
+  expect_rejected("no safetensors file");
+}
+
+TEST_F(ModelFile, DuplicateKeysAreRejected) {
+  const std::string json = header.dump();
+  write_file("{\"mean1\":" + header["mean1"].dump() + "," + json.substr(1), data);
+  expect_rejected("two arrays named 'mean1'");
+  write_file("{\"__metadata__\":{}," + json.substr(1), data);
+  expect_rejected("two __metadata__");
+  write_file("{\"__metadata__\":{\"k\":\"1\",\"k\":\"1\"}}", "");
+  expect_rejected("two metadata entries named 'k'");
+  write_file(R"({"a":{"dtype":"F64","dtype":"F64","shape":[],"data_offsets":[0,8]}})", std::string(8, '\0'));
+  expect_rejected("two entries 'dtype'");
+}
+
+TEST_F(ModelFile, SizesAndOffsetsThatDoNotFitAreRejected) {
+  const auto with = [&](const char* name, const char* field, const ordered_json& value) {
+    ordered_json changed = header;
+    changed[name][field] = value;
+    write_header(changed);
+  };
+  with("mean1", "data_offsets", {0, 1U << 30});
+  expect_rejected("cut short");
+  with("mean1", "data_offsets", {48, 0});
+  rejection();
+  with("mean1", "shape", {7});
+  expect_rejected("of shape [7] needs 56 bytes");
+  with("mean1", "shape", {std::uint64_t{1} << 62, 4});
+  expect_rejected("overflows");
+  with("mean1", "shape", {-6});
+  expect_rejected("negative number -6");
+  with("mean1", "shape", {6.5});
+  expect_rejected("6.5");
+  with("mean1", "dtype", "F32");
+  expect_rejected("F32, not F64");
+  with("mean1", "data_offsets", header["variance1"]["data_offsets"]);
+  expect_rejected("overlap or leave a hole");
+  with("weights1", "shape", {6, 3});  // transposed: as many bytes, another shape
+  expect_rejected("has the shape [6, 3], not [3, 6]");
+}
+
+TEST_F(ModelFile, MetadataThatMakesNoSenseIsRejected) {
+  const auto with = [&](const char* key, const std::string& value) {
+    ordered_json changed = header;
+    changed["__metadata__"][key] = value;
+    write_header(changed);
+  };
+  with("k", "-3");
+  expect_rejected("'k' is '-3'");
+  with("k", "99999999999999999999999");
+  expect_rejected("'k'");
+  with("samples", "1");
+  expect_rejected("'samples' is '1'");
+  with("objective", "nan");
+  expect_rejected("'objective' is 'nan'");
+  with("objective", "1.0x");
+  expect_rejected("'objective'");
+  header["__metadata__"].erase("route");
+  write_header(header);
+  expect_rejected("lacks 'route'");
+}
+
+TEST_F(ModelFile, NanInAnArrayIsRejected) {
+  const double nan = std::nan("");
+  std::string changed = data;
+  std::memcpy(changed.data() + 8, &nan, sizeof nan);
+  write_file(header.dump(), changed);
+  expect_rejected("holds NaN");
+}
+
+TEST_F(ModelFile, HostileHeadersAreRejectedWithoutGrowing) {
+  std::uint64_t huge = ~std::uint64_t{0} - 7;
+  std::string contents(16, ' ');
+  std::memcpy(contents.data(), &huge, sizeof huge);
+  write_bytes(contents);
+  rejection();
+  write_file(std::string(1'000'000, '['), "");  // a document tree of this would take a hundred times its size
+  expect_rejected("a list where none belongs");
+  write_file("{\"a\":" + std::string(1'000'000, '{'), "");
+  rejection();
+  std::string many = "{";
+  for (int i = 0; i < 2000; ++i) {
+    many += "\"t" + std::to_string(i) + "\":{\"dtype\":\"F64\",\"shape\":[0],\"data_offsets\":[0,0]},";
+  }
+  many.back() = '}';
+  write_file(many, "");
+  expect_rejected("more than 256 arrays");
+  for (const char* json :
+       {"", "null", "[]", "{", "{}", R"({"a":null})", R"({"a":1})", R"({"a":{"shape":[[1]]}})",
+        R"({"a":{"shape":[1,1,1,1,1,1,1,1,1]}})", R"({"__metadata__":{"k":1}})", R"({"__metadata__":{"k":{}}})",
+        R"({"a":{"dtype":"F64"}})", "{\"\xff\":1}", R"({"a":{}} x)"}) {
+    SCOPED_TRACE(json);
+    write_file(json, "");
+    rejection();
+  }
+}
+
+TEST_F(ModelFile, EveryFlippedByteOfTheHeaderIsTakenOrRejectedButNeverCrashes) {
+  const std::size_t header_size = bytes.size() - data.size();
+  for (std::size_t i = 0; i < header_size; ++i) {
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 0x11);
+    write_bytes(changed);
+    try {
+      Model::load(path);
+    } catch (const FormatError&) {
+    }
+  }
+}
+
+TEST_F(ModelFile, AFileThatCannotBeReadOrWrittenIsAnIoError) {
+  EXPECT_THROW(Model::load(folder / "absent"), IoError);
+  EXPECT_THROW(Model::load(folder.path().string()), IoError);
+  EXPECT_THROW(model.save(folder / "absent/model"), IoError);
+  EXPECT_THROW(model.save("/dev/full"), IoError);
+}
+
+TEST_F(ModelFile, AFailedSaveLeavesTheOldFile) {
+  EXPECT_THROW(model.save(path + "/below"), IoError);
+  EXPECT_EQ(read_bytes(path), bytes);
+}
+
+TEST_F(ModelFile, SummariesWithCountsThatDoNotFitAreRejected) {
+  PairSummary summary(6, 4);
+  for (int i = 0; i < 40; ++i) summary.add(pairs.X1, pairs.X2);
+  summary.save(path);
+  bytes = read_bytes(path);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const ordered_json good = ordered_json::parse(bytes.substr(8, length));
+  data = bytes.substr(8 + length);
+  const auto rejects = [&](const char* key, const char* value) {
+    ordered_json changed = good;
+    changed["__metadata__"][key] = value;
+    write_header(changed);
+    EXPECT_THROW(PairSummary::load(path), FormatError) << key << " = " << value;
+  };
+  rejects("samples", "5");
+  rejects("samples", "99999");
+  rejects("compressed", "0");
+  rejects("d1", "7");
+  rejects("d1", "0");
+  rejects("d1", "281474976710656");
+  rejects("form", "rows");
+  rejects("form", "magic");
+  rejects("accumulate", "");
+  rejects("largest1", "inf");
+}
+
+}  // namespace
+}  // namespace cgmca

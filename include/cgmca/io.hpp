@@ -26,8 +26,9 @@
 namespace cgmca {
 
 struct ReadOptions {
-  bool columns = false;  // samples are the file's columns (d×n, as MATLAB users often store them),
-                         // not its rows
+  // Samples are the file's columns (d×n, as MATLAB users often store them), not its rows; of more
+  // than two dimensions the last is the samples and those before it are flattened.
+  bool columns = false;
 };
 
 // The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
@@ -50,12 +51,15 @@ class BlockReader {
 
   // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
   Matrix next(Index max_samples);
-  void skip(Index count);  // pass over samples without converting them, for resuming
+  // Passes over samples without converting them, for resuming; InvalidInput beyond the end.
+  void skip(Index count);
 
   class Source;  // one per format, in src/io/
 
  private:
+  std::string name_;
   std::unique_ptr<Source> source_;
+  Index position_ = 0;
 };
 
 // Writes X (features × samples) with samples as rows; the format is told by the extension (.npy

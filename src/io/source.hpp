@@ -18,9 +18,9 @@ class BlockReader::Source {
   virtual Index features() const = 0;
   virtual std::optional<Index> samples() const = 0;
   virtual bool streams() const { return true; }
-  virtual Matrix next(
-      Index max_samples) = 0;  // features × (at most max_samples); no columns at the end
-  virtual void skip(Index count) = 0;
+  // features × (at most max_samples), which may be more than there are; no columns at the end
+  virtual Matrix next(Index max_samples) = 0;
+  virtual void skip(Index count) = 0;  // at most what is left where samples() is known
 };
 
 namespace io {

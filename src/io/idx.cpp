@@ -1,0 +1,83 @@
+// IDX, the format of MNIST; plain or compressed by gzip, told apart by content.
+//
+//   0 0  type  dimensions: one byte each    lengths: u32 each    elements      all big-endian
+//
+// Types: 08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64. The last axis varies fastest.
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "array_source.hpp"
+#include "bytes.hpp"
+#include "elements.hpp"
+#include "source.hpp"
+
+namespace cgmca::io {
+namespace {
+
+std::optional<Element> element_of(unsigned char type) {
+  using Kind = Element::Kind;
+  switch (type) {
+    case 0x08:
+      return Element{Kind::unsigned_integer, 1, true};
+    case 0x09:
+      return Element{Kind::signed_integer, 1, true};
+    case 0x0b:
+      return Element{Kind::signed_integer, 2, true};
+    case 0x0c:
+      return Element{Kind::signed_integer, 4, true};
+    case 0x0d:
+      return Element{Kind::floating, 4, true};
+    case 0x0e:
+      return Element{Kind::floating, 8, true};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::unique_ptr<Bytes> contents(const std::string& path) {
+  auto file = std::make_shared<const File>(path);
+  std::array<unsigned char, 2> start{};
+  if (file->size() >= start.size()) file->read_at(0, start.data(), start.size());
+  if (start == std::array<unsigned char, 2>{0x1f, 0x8b}) return gunzip(std::move(file));
+  return std::make_unique<FileBytes>(std::move(file));
+}
+
+}  // namespace
+
+std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std::string&,
+                                              const ReadOptions& options) {
+  std::unique_ptr<Bytes> bytes = contents(path);
+  std::array<unsigned char, 4> magic{};
+  const std::size_t got = bytes->read(magic.data(), magic.size());
+  const auto element = element_of(magic[2]);
+  if (got < magic.size() || magic[0] != 0 || magic[1] != 0 || !element)
+    throw FormatError(
+        fmt::format("'{}' is no IDX array, plain or compressed by gzip: its first bytes are "
+                    "[{:02x}] instead of "
+                    "00 00, a type (08, 09, 0b, 0c, 0d or 0e) and the number of dimensions",
+                    path, fmt::join(magic.begin(), magic.begin() + got, " ")));
+
+  ArrayHeader header;
+  header.name = path;
+  header.element = *element;
+  for (int axis = 0; axis < magic[3]; ++axis) {
+    std::array<unsigned char, 4> length{};
+    if (bytes->read(length.data(), length.size()) < length.size())
+      throw FormatError(fmt::format("'{}' is truncated: it promises {} dimensions, but has {}",
+                                    path, magic[3], axis));
+    std::uint64_t value = 0;
+    for (const unsigned char byte : length) value = value << 8 | byte;
+    header.shape.push_back(value);
+  }
+  header.begin = magic.size() * (1 + header.shape.size());
+  header.ends = true;
+  return array_source(header, std::move(bytes), options);
+}
+
+}  // namespace cgmca::io

@@ -1,0 +1,176 @@
+// From a source's name to the format that reads it.
+#include <cgmca/error.hpp>
+#include <cgmca/io.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "bytes.hpp"
+#include "source.hpp"
+
+namespace cgmca {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Format {
+  const char* name;
+  io::Opener open;
+  bool has_members;
+};
+constexpr Format npy = {"NPY", io::open_npy, false}, npz = {"NPZ", io::open_npz, true},
+                 csv = {"CSV", io::open_csv, false}, idx = {"IDX", io::open_idx, false},
+                 mat = {"MAT", io::open_mat, true}, hdf5 = {"HDF5", io::open_hdf5, true},
+                 png_folder = {"a folder of PNG images", io::open_png_folder, false};
+
+constexpr std::array<std::pair<std::string_view, Format>, 9> by_extension = {{{".npy", npy},
+                                                                              {".npz", npz},
+                                                                              {".csv", csv},
+                                                                              {".tsv", csv},
+                                                                              {".idx", idx},
+                                                                              {".gz", idx},
+                                                                              {".mat", mat},
+                                                                              {".h5", hdf5},
+                                                                              {".hdf5", hdf5}}};
+
+constexpr std::array<std::pair<std::string_view, Format>, 12> by_content = {{
+    {{"\x93NUMPY", 6}, npy},
+    {{"PK\3\4", 4}, npz},
+    {{"PK\5\6", 4}, npz},  // an archive without members
+    {{"\x89HDF\r\n\x1a\n", 8}, hdf5},
+    {{"MATLAB ", 7}, mat},
+    {{"\x1f\x8b", 2}, idx},
+    {{"\0\0\x08", 3}, idx},
+    {{"\0\0\x09", 3}, idx},
+    {{"\0\0\x0b", 3}, idx},
+    {{"\0\0\x0c", 3}, idx},
+    {{"\0\0\x0d", 3}, idx},
+    {{"\0\0\x0e", 3}, idx},
+}};
+
+std::string extension_of(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension;
+}
+
+const Format& format_of(const std::string& path) {
+  if (std::error_code ignored; fs::is_directory(path, ignored)) return png_folder;
+  const std::string extension = extension_of(path);
+  for (const auto& [known, format] : by_extension)
+    if (extension == known) return format;
+
+  const io::File file(path);
+  std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
+  file.read_at(0, start.data(), start.size());
+  for (const auto& [known, format] : by_content)
+    if (start.starts_with(known)) return format;
+  throw FormatError(
+      fmt::format("'{}' is in no format that can be read: .npy, .npz, .csv, .tsv, IDX (also .gz), "
+                  ".mat, .h5 or .hdf5, or a folder of PNG images",
+                  path));
+}
+
+struct Name {
+  std::string path, member;
+};
+
+// A path that exists is taken as it is; else the longest existing one that a ':' ends.
+Name split(const std::string& source) {
+  const auto exists = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+  };
+  if (exists(source)) return {source, ""};
+  for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0;
+       colon = source.rfind(':', colon - 1)) {
+    const std::string path = source.substr(0, colon);
+    if (!exists(path)) continue;
+    if (colon + 1 == source.size())
+      throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
+    return {path, source.substr(colon + 1)};
+  }
+  return {source, ""};  // opening it tells why it cannot be read
+}
+
+std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
+  const Name name = split(source);
+  const Format& format = format_of(name.path);
+  if (!name.member.empty() && !format.has_members)
+    throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path,
+                                   format.name, name.member));
+  return format.open(name.path, name.member, options);
+}
+
+// Runs `work`, which takes the memory a file asks for.
+template <class Work>
+auto within_memory(const std::string& source, Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw IoError(fmt::format("not enough memory to read '{}' in one piece", source));
+  }
+}
+
+}  // namespace
+
+BlockReader::BlockReader(const std::string& source, const ReadOptions& options)
+    : name_(source), source_(within_memory(source, [&] { return open(source, options); })) {}
+BlockReader::~BlockReader() = default;
+BlockReader::BlockReader(BlockReader&&) noexcept = default;
+BlockReader& BlockReader::operator=(BlockReader&&) noexcept = default;
+
+Index BlockReader::features() const { return source_->features(); }
+std::optional<Index> BlockReader::samples() const { return source_->samples(); }
+Index BlockReader::position() const { return position_; }
+bool BlockReader::streams() const { return source_->streams(); }
+
+Matrix BlockReader::next(Index max_samples) {
+  if (max_samples < 1)
+    throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+  Matrix X = within_memory(name_, [&] { return source_->next(max_samples); });
+  position_ += X.cols();
+  return X;
+}
+
+void BlockReader::skip(Index count) {
+  const auto n = samples();
+  if (count < 0 || (n && count > *n - position_))
+    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed",
+                                   count, name_, n ? fmt::format("{}", *n) : "some", position_));
+  source_->skip(count);
+  position_ += count;
+}
+
+Matrix read(const std::string& source, const ReadOptions& options) {
+  return BlockReader(source, options).next(std::numeric_limits<Index>::max());
+}
+
+void write(const std::string& target, const MatrixView& X) {
+  // The first ':' after an extension that has members ends the path.
+  for (auto colon = target.find(':'); colon != std::string::npos;
+       colon = target.find(':', colon + 1)) {
+    const std::string path = target.substr(0, colon), member = target.substr(colon + 1);
+    const std::string extension = extension_of(path);
+    if (extension == ".mat") return io::write_mat(path, member, X);
+    if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(path, member, X);
+  }
+  const std::string extension = extension_of(target);
+  if (extension == ".npy") return io::write_npy(target, X);
+  if (extension == ".csv") return io::write_csv(target, X, ',');
+  if (extension == ".tsv") return io::write_csv(target, X, '\t');
+  if (extension == ".mat") return io::write_mat(target, "X", X);
+  if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(target, "X", X);
+  throw InvalidInput(fmt::format(
+      "cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+}
+
+}  // namespace cgmca

@@ -308,11 +308,24 @@ TEST_F(MatTest, AFullDiskLeavesTheOldFileAlone) {
       const SmallDisk disk(64 << 10);
       expect_says(message_of<IoError>(
                       [&] { write_mat(path("a.mat"), "X", random_matrix(300, 300), limit); }),
-                  {"cannot write 720000 bytes", "a.mat"});
+                  {limit == 0 ? "File too large" : "cannot write 720000 bytes"});
     }
     EXPECT_EQ(read_all(open_mat, path("a.mat")), ramp(2, 3));
     EXPECT_EQ(files(), 1);
   }
+}
+
+TEST_F(MatTest, AProcessThatMetAFullDiskExitsAsUsual) {
+  EXPECT_EXIT(
+      {
+        const SmallDisk disk(64 << 10);
+        try {
+          write_mat(path("a.mat"), "X", random_matrix(300, 300), always_73);
+        } catch (const IoError&) {
+          std::exit(7);
+        }
+      },
+      ::testing::ExitedWithCode(7), "");
 }
 
 TEST_F(MatTest, ANameMatlabRefusesIsInvalidInput) {

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build test sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -13,6 +13,9 @@ deps:
 build: deps
 	@test -f build/build.ninja || cmake --preset release
 	@cmake --build --preset release
+
+demo: build
+	@build/examples/example_two_sensors
 
 test: build
 	@ctest --preset release

@@ -24,7 +24,7 @@ CMAKE
 "$python" - <<'PYTHON'
 import numpy as np
 random = np.random.default_rng(0)
-clean = random.normal(size=(500, 12)) @ random.normal(size=(12, 12))
+clean = random.normal(size=(500, 4)) @ random.normal(size=(4, 12)) + 0.1 * random.normal(size=(500, 12))
 np.save("clean.npy", clean)
 np.save("noisy.npy", clean + random.normal(size=clean.shape))
 PYTHON

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-interop sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -19,6 +19,11 @@ demo: build
 
 test: build
 	@ctest --preset release
+
+# Files of GNU Octave and h5py, in both directions. Debian's own Python, which has Debian's h5py.
+test-interop: build
+	@tools/install-deps interop
+	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
 
 sanitize: deps
 	@cmake --preset sanitize

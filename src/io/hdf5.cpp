@@ -215,6 +215,25 @@ Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
   return {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
 }
 
+// h5py's lzf, blosc, zstd and the like are plugins that a machine may lack.
+void check_filters(hid_t dataset, const std::string& where) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
+    std::array<char, 100> name{};
+    unsigned flags = 0, settings = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values, nullptr,
+                       name.size() - 1, name.data(), &settings);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0) {
+      throw FormatError(
+          fmt::format("{} is compressed by the filter {} ('{}'), which HDF5 does not have here; "
+                      "store it with gzip",
+                      where, filter, name.data()));
+    }
+  }
+}
+
 class Hdf5Source final : public BlockReader::Source {
  public:
   Hdf5Source(const std::string& path, const std::string& member, const ReadOptions& options)
@@ -235,6 +254,7 @@ class Hdf5Source final : public BlockReader::Source {
     where_ = fmt::format("'{}' in '{}'", name, path);
     const Description found = describe(dataset.get());
     if (!found.refusal.empty()) throw FormatError(fmt::format("{} {}", where_, found.refusal));
+    check_filters(dataset.get(), where_);
     const Layout layout(found.shape, columns_, where_);
     shape_.assign(found.shape.begin(), found.shape.end());
     sample_axis_ = layout.sample_axis;

@@ -59,7 +59,8 @@ inline void read_all_ways(io::Opener open, const std::uint8_t* data, std::size_t
   const ReadOptions options{size % 2 == 1};
   const auto whole = read_blocks(open, path, options, 0, std::numeric_limits<Index>::max());
   if (whole && whole->cols() > 100) return;
-  const auto blocks = read_blocks(open, path, options, 0, 3);
+  // What is refused may be so after any number of samples, for which small blocks take too long.
+  const auto blocks = read_blocks(open, path, options, 0, whole ? 3 : 1000);
   check(whole.has_value() == blocks.has_value());
   if (!whole) return;
   check(blocks->rows() == whole->rows() && blocks->cols() == whole->cols());

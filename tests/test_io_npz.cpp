@@ -161,6 +161,27 @@ TEST_F(NpzTest, StoredAndDeflatedMembersStreamInBlocksOfAnySize) {
   }
 }
 
+TEST_F(NpzTest, ALongDeflatedSampleInFortranOrderIsPutInOrder) {
+  // a[i, j, k] = i + 7 j + 100 k modulo 251, of 300·300·2; the first axis varies fastest. A sample
+  // is longer than the memory that is taken before its elements arrive.
+  std::string elements;
+  Matrix Y(300 * 300, 2);
+  for (int k = 0; k < 2; ++k)
+    for (int j = 0; j < 300; ++j)
+      for (int i = 0; i < 300; ++i) {
+        const int value = (i + 7 * j + 100 * k) % 251;
+        elements += static_cast<char>(value);
+        Y(300 * i + j, k) = value;
+      }
+  for (const bool deflate : {false, true}) {
+    put_bytes(path("a.npz"), zip({{"x.npy", npy("(300, 300, 2)", elements, "True"), deflate}}));
+    EXPECT_EQ(read(path("a.npz"), {.columns = true}), Y);
+    BlockReader reader(path("a.npz"), {.columns = true});
+    reader.skip(1);
+    EXPECT_EQ(reader.next(1), Y.col(1));
+  }
+}
+
 TEST_F(NpzTest, DamageIsFoundByChecksumAndLength) {
   for (const bool deflate : {false, true}) {
     Part part{"x.npy", array, deflate};

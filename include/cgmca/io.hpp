@@ -15,8 +15,8 @@
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
 //
-// Compressed IDX and NPZ stream where a sample's numbers lie together: not with `columns`, or in
-// Fortran order, alone. CSV does not stream with `columns`.
+// Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
+// or in Fortran order, alone. CSV does not stream with `columns`.
 #pragma once
 
 #include <cgmca/types.hpp>

@@ -152,6 +152,8 @@ class BySample : public BlockReader::Source {
       to_doubles(element, buffer_.data(), count, X.data() + done);
       return done + count;
     }
+    // X has its full size here, since array_source() allows another order only where the bytes are
+    // certain to be there.
     for (Index i = 0; i < count; ++i) {
       const Index feature = (done + i) % order_.features, first = done + i - feature;
       to_doubles(element, buffer_.data() + i * element.size, 1,
@@ -210,15 +212,23 @@ class ByFeature : public BlockReader::Source {
   std::vector<std::byte> buffer_;
 };
 
-// Features one after the other in a stream that cannot go back: read whole.
-Matrix transposed(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
-  ArrayHeader exchanged = header;  // as if the features were the samples
-  exchanged.shape = {static_cast<std::uint64_t>(order.features),
-                     static_cast<std::uint64_t>(order.samples)};
-  exchanged.fortran_order = false;
-  const Matrix Y = array_source(exchanged, std::move(bytes), {})->next(order.features);
+// From a stream that cannot go back, elements in another order than X has them: read whole as the
+// matrix they make as they lie, then put in order.
+Matrix rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
+  const auto n = static_cast<std::uint64_t>(order.samples),
+             d = static_cast<std::uint64_t>(order.features);
+  ArrayHeader as_it_lies = header;
+  as_it_lies.shape = order.by_sample ? Shape{n, d} : Shape{d, n};
+  as_it_lies.fortran_order = false;
+  const Matrix Y =
+      array_source(as_it_lies, std::move(bytes), {})->next(std::numeric_limits<Index>::max());
   Matrix X(order.features, order.samples);
-  for (Index f = 0; f < order.features; ++f) X.row(order.row(f)) = Y.col(f).transpose();
+  for (Index f = 0; f < order.features; ++f) {
+    if (order.by_sample)
+      X.row(order.row(f)) = Y.row(f);
+    else
+      X.row(order.row(f)) = Y.col(f).transpose();
+  }
   return X;
 }
 
@@ -228,8 +238,9 @@ std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
                                                   std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options) {
   Order order(header, options.columns);
+  const bool in_order = order.by_sample && order.fortran_axes.empty();
   const bool can_seek = bytes->remaining().has_value();
-  if (!order.by_sample && !can_seek) return in_memory(transposed(header, std::move(bytes), order));
+  if (!in_order && !can_seek) return in_memory(rearranged(header, std::move(bytes), order));
   Elements elements(header, std::move(bytes), order.samples * order.features);
   if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));
   return std::make_unique<ByFeature>(std::move(elements), std::move(order));

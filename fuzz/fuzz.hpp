@@ -33,8 +33,8 @@ inline std::string file_of(const std::uint8_t* data, std::size_t size) {
 }
 
 // Everything in blocks of `block` samples after `skipped` ones, or nothing where it is refused.
-inline std::optional<Matrix> read_blocks(io::Opener open, const std::string& path,
-                                         const ReadOptions& options, Index skipped, Index block) {
+inline std::optional<Matrix> read_blocks(io::Opener open, const std::string& path, const ReadOptions& options,
+                                         Index skipped, Index block) {
   try {
     const auto source = open(path, "", options);
     if (!source->samples() || *source->samples() >= skipped) source->skip(skipped);

@@ -38,8 +38,7 @@ bool is_large(const std::uint8_t* data, std::size_t size) {
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t most, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
   size = LLVMFuzzerMutate(data, size, most);
   if (seed % 16 != 0) repair_checksums(data, size);
   return size;

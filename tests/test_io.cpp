@@ -34,8 +34,8 @@ TEST_F(IoTest, WithoutAKnownExtensionItIsToldByContent) {
 TEST_F(IoTest, AnUnknownFormatIsRefusedWithTheKnownOnes) {
   put_bytes(path("a.doc"), "hello");
   expect_says(message_of<FormatError>([&] { read(path("a.doc")); }),
-              {"a.doc' is in no format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX",
-               ".mat", ".h5", "folder of PNG"});
+              {"a.doc' is in no format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX", ".mat", ".h5",
+               "folder of PNG"});
   put_bytes(path("empty"), "");
   EXPECT_THROW(read(path("empty")), FormatError);
   expect_says(message_of<InvalidInput>([&] { write(path("a.doc"), Matrix(1, 1)); }),

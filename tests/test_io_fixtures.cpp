@@ -19,8 +19,7 @@ void expect_every_class(const std::string& file) {
     EXPECT_EQ(read(fixture(file + ":" + name)), ramp(12, 2)) << name;
   }
   EXPECT_EQ(read(fixture(file + ":columns"), {.columns = true}), ramp(12, 2));
-  EXPECT_EQ(read(fixture(file + ":flags")),
-            ramp(12, 2).unaryExpr([](double x) { return std::fmod(x, 2.0); }));
+  EXPECT_EQ(read(fixture(file + ":flags")), ramp(12, 2).unaryExpr([](double x) { return std::fmod(x, 2.0); }));
   EXPECT_EQ(BlockReader(fixture(file + ":none")).features(), 5);
   EXPECT_EQ(BlockReader(fixture(file + ":none")).samples(), 0);
   expect_says(refusal(file + ":z"), {"complex", "abs(z)"});
@@ -49,8 +48,7 @@ TEST(Fixtures, OctavesHdf5FileIsReadByColumns) {
 
 TEST(Fixtures, H5pysFilesAreRead) {
   for (const std::string order : {"little", "big"}) {
-    for (const std::string type :
-         {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
+    for (const std::string type : {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
       EXPECT_EQ(read(fixture("h5py.h5:/" + order + "/" + type)), ramp(12, 2)) << order << type;
     }
   }

@@ -77,8 +77,7 @@ struct ImagePairs {
   std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
   std::vector<std::string> unmatched1, unmatched2;
 };
-ImagePairs match_images(const std::string& folder1, const std::string& folder2,
-                        const std::string& match);
+ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match);
 
 // The named PNG files of a folder, features × images, all of one size.
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names);

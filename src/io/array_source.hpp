@@ -28,8 +28,7 @@ struct ArrayHeader {
 
 // Throws FormatError where the shape overflows, has no features, or promises more than there is.
 // Streams unless the bytes are compressed and X has the elements in another order.
-std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
-                                                  std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options);
 
 }  // namespace cgmca::io

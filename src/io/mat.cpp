@@ -29,8 +29,8 @@ std::unique_ptr<MatFile> open_either(const std::string& path) {
   std::string header(128, '\0');
   std::ifstream(path, std::ios::binary).read(header.data(), 128);
   if (header.starts_with("\x89HDF\r\n")) {
-    throw FormatError(fmt::format(
-        "'{}' is an HDF5 file without MATLAB's header; rename it to .h5 to read it as such", path));
+    throw FormatError(
+        fmt::format("'{}' is an HDF5 file without MATLAB's header; rename it to .h5 to read it as such", path));
   }
   const std::string_view mark = std::string_view(header).substr(124, 4);
   using namespace std::string_view_literals;
@@ -44,9 +44,8 @@ std::unique_ptr<MatFile> open_either(const std::string& path) {
 
 // What to do about a variable that is no real, full array; empty where it is one.
 std::string refusal(const MatVariable& variable) {
-  constexpr std::array<std::string_view, 11> numeric{"double", "single", "logical", "int8",
-                                                     "uint8",  "int16",  "uint16",  "int32",
-                                                     "uint32", "int64",  "uint64"};
+  constexpr std::array<std::string_view, 11> numeric{"double", "single", "logical", "int8",  "uint8", "int16",
+                                                     "uint16", "int32",  "uint32",  "int64", "uint64"};
   const std::string& name = variable.name;
   const std::string& kind = variable.matlab_class;
   if (kind == "char") return "is text (char), not numbers";
@@ -57,8 +56,7 @@ std::string refusal(const MatVariable& variable) {
     return fmt::format("is of class {}; store a numeric array", kind);
   }
   if (variable.complex) {
-    return fmt::format(
-        "is complex; store abs({0}), or real({0}) and imag({0}) as separate features", name);
+    return fmt::format("is complex; store abs({0}), or real({0}) and imag({0}) as separate features", name);
   }
   return {};
 }
@@ -69,10 +67,8 @@ std::vector<Member> members_of(const std::vector<MatVariable>& variables) {
   for (const MatVariable& variable : variables) {
     const bool users = !variable.name.empty() && variable.name.front() != '#';
     const std::string kind = (variable.complex ? "complex " : "") + variable.matlab_class;
-    members.push_back(
-        {variable.name,
-         variable.shape.empty() ? kind : fmt::format("{} {}", kind, text(variable.shape)),
-         users && refusal(variable).empty()});
+    members.push_back({variable.name, variable.shape.empty() ? kind : fmt::format("{} {}", kind, text(variable.shape)),
+                       users && refusal(variable).empty()});
   }
   return members;
 }
@@ -88,8 +84,7 @@ Matrix load(const std::string& path, const std::string& member, const ReadOption
   const Layout layout(variable.shape, options.columns, where);
   Index size = 0;
   if (__builtin_mul_overflow(layout.samples, layout.features, &size)) {
-    throw FormatError(fmt::format("{} claims {} numbers, more than any memory holds", where,
-                                  text(variable.shape)));
+    throw FormatError(fmt::format("{} claims {} numbers, more than any memory holds", where, text(variable.shape)));
   }
   return size == 0 ? Matrix(layout.features, 0) : file->read(chosen, layout, where);
 }
@@ -97,14 +92,12 @@ Matrix load(const std::string& path, const std::string& member, const ReadOption
 // What MATLAB's isvarname accepts.
 void check_name(const std::string& name) {
   constexpr std::array<std::string_view, 20> keywords{
-      "break",      "case",   "catch",    "classdef", "continue", "else",      "elseif",
-      "end",        "for",    "function", "global",   "if",       "otherwise", "parfor",
-      "persistent", "return", "spmd",     "switch",   "try",      "while"};
+      "break",  "case", "catch",     "classdef", "continue",   "else",   "elseif", "end",    "for", "function",
+      "global", "if",   "otherwise", "parfor",   "persistent", "return", "spmd",   "switch", "try", "while"};
   constexpr std::size_t longest = 63;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto part = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
-  if (name.empty() || name.size() > longest || !letter(name.front()) ||
-      !std::all_of(name.begin(), name.end(), part) ||
+  if (name.empty() || name.size() > longest || !letter(name.front()) || !std::all_of(name.begin(), name.end(), part) ||
       std::find(keywords.begin(), keywords.end(), name) != keywords.end()) {
     throw InvalidInput(
         fmt::format("'{}' cannot name a MATLAB variable: a letter, then letters, digits or '_', "
@@ -120,8 +113,7 @@ std::unique_ptr<BlockReader::Source> open_mat(const std::string& path, const std
   return in_memory(load(path, member, options));
 }
 
-void write_mat(const std::string& path, const std::string& variable, const MatrixView& X,
-               std::uint64_t largest) {
+void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest) {
   check_name(variable);
   const bool large = static_cast<std::uint64_t>(X.size()) * sizeof(double) > largest;
   write_atomically(path, [&](const std::string& temporary) {

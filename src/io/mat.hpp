@@ -36,8 +36,7 @@ std::unique_ptr<MatFile> open_mat5(const std::string& path);
 std::unique_ptr<MatFile> open_mat73(const std::string& path);
 
 // X as a file of one variable, samples as rows. `target` is what messages call the file.
-void produce_mat5(const std::string& path, const std::string& variable, const MatrixView& X,
-                  const std::string& target);
+void produce_mat5(const std::string& path, const std::string& variable, const MatrixView& X, const std::string& target);
 void produce_mat73(const std::string& path, const std::string& variable, const MatrixView& X,
                    const std::string& target);
 
@@ -45,8 +44,7 @@ void produce_mat73(const std::string& path, const std::string& variable, const M
 constexpr std::uint64_t largest_mat5 = (std::uint64_t{1} << 31) - 1024;
 
 // As MATLAB 5, or as MATLAB 7.3 where X takes more than `largest` bytes.
-void write_mat(const std::string& path, const std::string& variable, const MatrixView& X,
-               std::uint64_t largest);
+void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest);
 
 // From MATLAB's column-major order to ours:
 // X(f, s) = data[place(f) + s · stride], where place(f) follows the features in row-major order.

@@ -57,8 +57,7 @@ struct Element {
 class Mat5Frame {
  public:
   // Every top-level element, each of which must lie within the file.
-  explicit Mat5Frame(const std::string& path)
-      : path_(path), size_(size_of_file(path)), in_(path, std::ios::binary) {
+  explicit Mat5Frame(const std::string& path) : path_(path), size_(size_of_file(path)), in_(path, std::ios::binary) {
     std::array<unsigned char, header_size> header{};
     read(0, header.data(), header.size());
     big_endian_ = header[126] == 'M';
@@ -91,8 +90,7 @@ class Mat5Frame {
     constexpr std::array<std::uint64_t, 14> width{0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8};
     const std::uint64_t each = type < width.size() ? width[type] : 0;
     if (each == 0 || length % each != 0 || length / each != numbers || data + length > length_) {
-      damaged(fmt::format("a variable of {} numbers stores {} bytes of type {}", numbers, length,
-                          type));
+      damaged(fmt::format("a variable of {} numbers stores {} bytes of type {}", numbers, length, type));
     }
   }
 
@@ -143,8 +141,8 @@ class Mat5Frame {
       length_ += made;
     }
     if (status != Z_STREAM_END) {
-      damaged(fmt::format("the compressed variable at byte {} breaks off or is corrupt (zlib: {})",
-                          element.begin, stream.msg != nullptr ? stream.msg : "unexpected end"));
+      damaged(fmt::format("the compressed variable at byte {} breaks off or is corrupt (zlib: {})", element.begin,
+                          stream.msg != nullptr ? stream.msg : "unexpected end"));
     }
   }
 
@@ -177,8 +175,7 @@ class Mat5Frame {
 // ---- matio ----
 
 using Handle = std::unique_ptr<mat_t, decltype([](mat_t* file) { Mat_Close(file); })>;
-using Variable =
-    std::unique_ptr<matvar_t, decltype([](matvar_t* variable) { Mat_VarFree(variable); })>;
+using Variable = std::unique_ptr<matvar_t, decltype([](matvar_t* variable) { Mat_VarFree(variable); })>;
 
 std::string_view class_name(const matvar_t& variable) {
   if (variable.isLogical != 0 && variable.class_type != MAT_C_SPARSE) return "logical";
@@ -264,8 +261,7 @@ bool with_numbers(enum matio_types type, const void* data, Use use) {
 
 class Mat5File final : public MatFile {
  public:
-  explicit Mat5File(const std::string& path)
-      : frame_(path), file_(Mat_Open(path.c_str(), MAT_ACC_RDONLY)) {
+  explicit Mat5File(const std::string& path) : frame_(path), file_(Mat_Open(path.c_str(), MAT_ACC_RDONLY)) {
     if (!file_) throw FormatError(fmt::format("'{}' is a damaged .mat file", path));
     while (Variable variable{Mat_VarReadNextInfo(file_.get())}) {
       MatVariable described{.name = variable->name == nullptr ? "" : variable->name,
@@ -292,8 +288,7 @@ class Mat5File final : public MatFile {
         variable.nbytes / numbers < Mat_SizeOf(variable.data_type) ||
         !with_numbers(variable.data_type, variable.data,
                       [&](const auto* data) { fill(X, data, shape, layout.sample_axis); })) {
-      throw FormatError(fmt::format("{} ({} {}) cannot be read", where,
-                                    variables_[index].matlab_class, text(shape)));
+      throw FormatError(fmt::format("{} ({} {}) cannot be read", where, variables_[index].matlab_class, text(shape)));
     }
     return X;
   }
@@ -307,21 +302,16 @@ class Mat5File final : public MatFile {
 
 }  // namespace
 
-std::unique_ptr<MatFile> open_mat5(const std::string& path) {
-  return std::make_unique<Mat5File>(path);
-}
+std::unique_ptr<MatFile> open_mat5(const std::string& path) { return std::make_unique<Mat5File>(path); }
 
-void produce_mat5(const std::string& path, const std::string& name, const MatrixView& X,
-                  const std::string& target) {
+void produce_mat5(const std::string& path, const std::string& name, const MatrixView& X, const std::string& target) {
   Matrix rows = X.transpose();  // samples × features, column-major as MATLAB has it
-  std::array<std::size_t, 2> shape{static_cast<std::size_t>(rows.rows()),
-                                   static_cast<std::size_t>(rows.cols())};
+  std::array<std::size_t, 2> shape{static_cast<std::size_t>(rows.rows()), static_cast<std::size_t>(rows.cols())};
   // A header of our own, since matio's holds the time: the same matrix gives the same bytes.
   Handle file(Mat_CreateVer(path.c_str(), "MATLAB 5.0 MAT-file, written by cgmca", MAT_FT_MAT5));
-  const Variable variable(Mat_VarCreate(name.c_str(), MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape.data(),
-                                        rows.data(), MAT_F_DONT_COPY_DATA));
-  bool good =
-      file && variable && Mat_VarWrite(file.get(), variable.get(), MAT_COMPRESSION_NONE) == 0;
+  const Variable variable(
+      Mat_VarCreate(name.c_str(), MAT_C_DOUBLE, MAT_T_DOUBLE, 2, shape.data(), rows.data(), MAT_F_DONT_COPY_DATA));
+  bool good = file && variable && Mat_VarWrite(file.get(), variable.get(), MAT_COMPRESSION_NONE) == 0;
   good = file && Mat_Close(file.release()) == 0 && good;
   // matio does not notice a full disk; the numbers are stored plainly, so that the size tells.
   const auto bytes = static_cast<std::uint64_t>(rows.size()) * sizeof(double);

@@ -56,8 +56,7 @@ Shape shape_of_empty(hid_t dataset) {
   constexpr std::uint64_t most_axes = 1000;
   if (length.size() != 1 || length[0] > most_axes) return {};
   std::vector<std::uint64_t> size(length[0]);
-  if (H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, size.data()) < 0)
-    return {};
+  if (H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, size.data()) < 0) return {};
   return size;
 }
 
@@ -70,10 +69,8 @@ std::string class_of_type(hid_t type) {
 }
 
 MatVariable describe(hid_t object, const char* name) {
-  MatVariable variable{.name = name,
-                       .matlab_class = attribute_of(object, "MATLAB_class"),
-                       .complex = false,
-                       .shape = {}};
+  MatVariable variable{
+      .name = name, .matlab_class = attribute_of(object, "MATLAB_class"), .complex = false, .shape = {}};
   if (H5Iget_type(object) != H5I_DATASET) {
     if (H5Aexists(object, "MATLAB_sparse") > 0) variable.matlab_class = "sparse";
     if (variable.matlab_class.empty()) variable.matlab_class = "struct";
@@ -106,11 +103,9 @@ herr_t list_link(hid_t group, const char* name, const H5L_info_t*, void* data) {
 
 class Mat73File final : public MatFile {
  public:
-  explicit Mat73File(const std::string& path)
-      : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
+  explicit Mat73File(const std::string& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
     Listing listing;
-    if (!file_ ||
-        H5Literate(file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, list_link, &listing) < 0) {
+    if (!file_ || H5Literate(file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, list_link, &listing) < 0) {
       if (listing.failure) std::rethrow_exception(listing.failure);
       throw FormatError(fmt::format("'{}' is a damaged .mat file: {}", path, session_.reason()));
     }
@@ -126,12 +121,11 @@ class Mat73File final : public MatFile {
       const Hdf5Handle dataset(H5Dopen2(file_.get(), variable.name.c_str(), H5P_DEFAULT), H5Dclose);
       const Shape shape = dataset ? reversed_shape(dataset.get()) : Shape{};
       if (dataset && shape != variable.shape) {  // MATLAB_empty, and yet not empty
-        throw FormatError(fmt::format("{} claims {} numbers where {} numbers are stored", where,
-                                      text(variable.shape), text(shape)));
+        throw FormatError(
+            fmt::format("{} claims {} numbers where {} numbers are stored", where, text(variable.shape), text(shape)));
       }
       Matrix numbers = allocate(X.size(), 1, where);
-      if (!dataset || H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                              numbers.data()) < 0) {
+      if (!dataset || H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) {
         throw FormatError(fmt::format("{} ({} {}) cannot be read: {}", where, variable.matlab_class,
                                       text(variable.shape), session_.reason()));
       }
@@ -149,17 +143,13 @@ class Mat73File final : public MatFile {
 
 }  // namespace
 
-std::unique_ptr<MatFile> open_mat73(const std::string& path) {
-  return std::make_unique<Mat73File>(path);
-}
+std::unique_ptr<MatFile> open_mat73(const std::string& path) { return std::make_unique<Mat73File>(path); }
 
 // MATLAB's samples × features array is a row-major one of features × samples.
-void produce_mat73(const std::string& path, const std::string& name, const MatrixView& X,
-                   const std::string& target) {
+void produce_mat73(const std::string& path, const std::string& name, const MatrixView& X, const std::string& target) {
   constexpr std::size_t userblock = 512, text_size = 124;
   const PlacedFile file(path, target);
-  std::uint64_t place =
-      lay_out_hdf5(path, file, name, X.rows(), X.cols(), userblock, {"MATLAB_class", "double"});
+  std::uint64_t place = lay_out_hdf5(path, file, name, X.rows(), X.cols(), userblock, {"MATLAB_class", "double"});
   std::string header = "MATLAB 7.3 MAT-file, written by cgmca";
   header.resize(text_size, ' ');
   header.append(std::endian::native == std::endian::little ? "\0\2IM" : "\2\0MI", 4);

@@ -1,7 +1,9 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build test sanitize clang format tidy install clean
+.PHONY: all deps build demo test sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
+# Inputs per fuzz target.
+FUZZ_RUNS ?= 2000000
 
 all: build
 
@@ -11,6 +13,9 @@ deps:
 build: deps
 	@test -f build/build.ninja || cmake --preset release
 	@cmake --build --preset release
+
+demo: build
+	@build/examples/example_two_sensors
 
 test: build
 	@ctest --preset release
@@ -25,6 +30,12 @@ clang: deps
 	@cmake --preset clang
 	@cmake --build --preset clang
 
+fuzz: deps
+	@tools/install-deps clang
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@FUZZ_RUNS=$(FUZZ_RUNS) fuzz/run
+
 format:
 	@tools/install-deps clang
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
@@ -37,4 +48,4 @@ install: build
 	@cmake --install build --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-sanitize build-clang
+	@rm -rf build build-sanitize build-clang build-fuzz

@@ -8,12 +8,15 @@
 //
 //   format                    read   stream   write      member
 //   .npy                       ×      ×        ×
-//   .npz                       ×     stored              required if there are several
+//   .npz                       ×      ×                  required if there are several
 //   .csv .tsv                  ×      ×        ×
 //   IDX, IDX.gz                ×      ×
 //   .mat (v5, v7.3)            ×               ×         required if there are several
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
+//
+// Compressed IDX and NPZ stream where a sample's numbers lie together: not with `columns`, or in
+// Fortran order, alone. CSV does not stream with `columns`.
 #pragma once
 
 #include <cgmca/types.hpp>

@@ -44,7 +44,7 @@ void teach(CLI::App& app) {
       "Inputs: .npy, .npz:name, .csv, .tsv, IDX (also .gz), .mat:name, .h5:/path, a folder of PNG images; samples are\n"
       "rows. Outputs: .npy, .csv, .tsv, .mat, .h5; a file is replaced only once all is done.\n"
       "Exit status: 0 done, 1 internal error, 2 usage, 3 bad input data, 4 infeasible, 5 cannot read or write,\n"
-      "130 and 143 stopped by Ctrl-C or kill.");
+      "130 and 143 stopped by Ctrl-C or kill.\nEach command tells more: cgmca fit --help");
 }
 
 }  // namespace cgmca::cli

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -31,7 +32,7 @@ void add_common_options(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 4096))
       ->option_text("N");
   app.add_option("--progress", session.progress,
-                 "On stderr: auto (a bar on a terminal, the default), plain (a line every 2 s), off")
+                 "auto (a bar on a terminal, the default), plain (a line every 2 s), off")
       ->check(CLI::IsMember({"auto", "plain", "off"}))
       ->option_text("auto|plain|off");
   app.set_version_flag("--version", [] {
@@ -39,16 +40,21 @@ void add_common_options(CLI::App& app, Session& session) {
   });
 }
 
+// The subcommand that the arguments name, before they are parsed; null where there is none.
+const CLI::App* named_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const auto named = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argument; });
+    if (!named.empty()) return named.front();
+  }
+  return nullptr;
+}
+
 // CLI11 reports a missing argument before an unknown option, so a misspelt one is looked for first.
 void check_names(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const CLI::App* command = nullptr;
+  const CLI::App* command = named_command(app, arguments);
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
-    if (!argument.starts_with("--")) {
-      const auto named = app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == argument; });
-      if (command == nullptr && !named.empty()) command = named.front();
-      continue;
-    }
+    if (!argument.starts_with("--")) continue;
     std::vector<std::string> known;
     for (const CLI::App* part : {&app, command}) {
       if (part == nullptr) continue;
@@ -82,7 +88,7 @@ void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    return print((chosen.empty() ? &app : chosen.front())->help());
+    return print(chosen.empty() ? app.help() : chosen.front()->help("cgmca"));
   } catch (const CLI::CallForVersion& version) {
     return print(version.what() + std::string("\n"));
   } catch (const CLI::ParseError& problem) {
@@ -104,21 +110,24 @@ int fail(Status status, const std::string& message) {
 int main(int argc, char** argv) {
   restart_with_fitting_kernels(argv);
   watch_signals();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
   Session session;
   CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
   try {
     add_common_options(app, session);
-    for (auto* add : {add_fit, add_verify, add_translate, add_apply, add_info, add_summarize, add_merge}) {
+    for (auto* add :
+         {add_fit, add_verify, add_translate, add_apply, add_info, add_summarize, add_merge, add_completion, add_man}) {
       add(app, session);
     }
     teach(app);
-    run(app, session, {argv + 1, argv + argc});
+    run(app, session, arguments);
     return done;
   } catch (const UsageError& problem) {
-    const auto chosen = app.get_subcommands();
-    return fail(usage, fmt::format("{}\nSee cgmca {}--help", problem.what(),
-                                   chosen.empty() ? "" : chosen.front()->get_name() + " "));
+    const CLI::App* command = named_command(app, arguments);
+    return fail(usage, fmt::format("{}\nSee cgmca {}--help", problem.what(), command ? command->get_name() + " " : ""));
   } catch (const Interrupted& interrupted) {
+    fail(done,
+         fmt::format("stopped by {}; no output file has changed", interrupted.signal == SIGINT ? "Ctrl-C" : "kill"));
     return 128 + interrupted.signal;
   } catch (const Refuted& verdict) {
     return fail(bad_data, verdict.what());

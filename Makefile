@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-browser sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -19,6 +19,11 @@ demo: build
 
 test: build
 	@ctest --preset release
+
+# Reports in headless Chromium; screenshots in out/browser.
+test-browser: build
+	@tools/install-deps browser
+	@tests/browser/check_report.py out/browser
 
 sanitize: deps
 	@cmake --preset sanitize

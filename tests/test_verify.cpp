@@ -48,6 +48,16 @@ TEST(Verify, RefusesTooFewUnequalAndMissing) {
   EXPECT_THROW(Verifier(model.only(Domain::one)), MissingDomain);
 }
 
+TEST(CovarianceSpectrum, IsThatOfThePrescribedCovariance) {
+  Random random(5);
+  const auto [X1, X2] = random_pairs(random, 7, 5, 60);
+  const Vector sd = Vector{{0.5, 3, 0, 2}};
+  const Model model = fit(X1, X2, Covariance::diagonal(sd), Covariance::diagonal(sd));
+  for (Domain domain : {Domain::one, Domain::two}) {
+    EXPECT_LE(relative(model.domain(domain).covariance_spectrum(), Vector{{9, 4, 0.25}}), 1e-13);
+  }
+}
+
 TEST(LargestIdentity, HasTheSmallerOfTheTwoRanks) {
   Random random(4);
   const auto [X1, X2] = random_pairs(random, 9, 6, 50);

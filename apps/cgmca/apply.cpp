@@ -23,8 +23,7 @@ struct Options {
 void run(const Session& session, const Options& options) {
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
-  BlockReader reader = open_samples(options.input, {.columns = options.columns}, options.model, options.domain,
-                                    model.domain(options.domain).features());
+  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.domain);
   const Matrix Z = map_samples(session, reader, model.common_dimension,
                                [&](const Matrix& X) { return apply(model, options.domain, X); });
   session.result({{"n", Z.cols()}, {"k", Z.rows()}}, fmt::format("{} samples of domain {} in {} common dimensions\n",

@@ -12,6 +12,7 @@ namespace cgmca::cli {
 void add_fit(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_translate(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_apply(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_summarize(CLI::App& app, Session& session);

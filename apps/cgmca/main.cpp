@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
   CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
   try {
     add_common_options(app, session);
-    for (auto* add :
-         {add_fit, add_verify, add_translate, add_apply, add_info, add_summarize, add_merge, add_completion, add_man}) {
+    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_info, add_summarize, add_merge,
+                      add_completion, add_man}) {
       add(app, session);
     }
     teach(app);

@@ -25,7 +25,7 @@ std::string lines(const std::string& text) {
 
 std::string option_entry(const CLI::Option& option) {
   const bool positional = option.get_positional();
-  std::string head = "\\fB" + plain(option.get_name(positional)) + "\\fR";
+  std::string head = "\\fB" + plain(option.get_name(positional, true)) + "\\fR";
   if (!positional && !option.get_option_text().empty()) head += " \\fI" + plain(option.get_option_text()) + "\\fR";
   return fmt::format(".TP\n{}\n{}\n", head, plain(option.get_description()));
 }

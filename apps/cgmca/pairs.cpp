@@ -18,6 +18,15 @@ std::string shape_text(const std::string& source, std::optional<Index> samples, 
   return fmt::format("'{}' ({} samples × {} features)", source, samples ? fmt::format("{}", *samples) : "?", features);
 }
 
+void check(const std::string& source, std::optional<Index> samples, Index features, const Model& model,
+           const std::string& model_path, Domain domain) {
+  const Index expected = model.domain(domain).features();
+  if (features == expected) return;
+  throw WrongDimension(fmt::format("{} against domain {} of '{}' ({} features){}",
+                                   shape_text(source, samples, features), number(domain), model_path, expected,
+                                   samples == expected ? "; if samples are its columns, say --columns" : ""));
+}
+
 }  // namespace
 
 void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
@@ -123,14 +132,18 @@ void accumulate(const Session& session, PairReader& reader, PairSummary& summary
   }
 }
 
-BlockReader open_samples(const std::string& source, const ReadOptions& options, const std::string& model_path,
-                         Domain domain, Index features) {
+void PairReader::check_features(const Model& model, const std::string& model_path) const {
+  for (Domain domain : {Domain::one, Domain::two}) {
+    const auto i = slot(domain);
+    check(sources_.paths[i], samples_of(i), features_[i], model, model_path, domain);
+  }
+}
+
+BlockReader open_samples(const std::string& source, const ReadOptions& options, const Model& model,
+                         const std::string& model_path, Domain domain) {
   BlockReader reader(source, options);
-  if (reader.features() == features) return reader;
-  throw WrongDimension(fmt::format("{} against domain {} of '{}' ({} features){}",
-                                   shape_text(source, reader.samples(), reader.features()), number(domain), model_path,
-                                   features,
-                                   reader.samples() == features ? "; if samples are its columns, say --columns" : ""));
+  check(source, reader.samples(), reader.features(), model, model_path, domain);
+  return reader;
 }
 
 }  // namespace cgmca::cli

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cgmca/io.hpp>
+#include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 #include <functional>
 #include <optional>
@@ -37,6 +38,9 @@ class PairReader {
   bool streams() const;
   std::string shape(Domain domain) const;  // "'a.npy' (100 samples × 784 features)"
 
+  // Throws WrongDimension, showing the file and the model, where they do not belong together.
+  void check_features(const Model& model, const std::string& model_path) const;
+
   // Names without partner in the other folder (--match).
   const std::vector<std::string>& unmatched() const { return unmatched_; }
 
@@ -64,9 +68,9 @@ class PairReader {
 void accumulate(const Session& session, PairReader& reader, PairSummary& summary,
                 const std::function<void()>& after_block = {});
 
-// One input of apply and translate, checked against the model's domain: WrongDimension shows both.
-BlockReader open_samples(const std::string& source, const ReadOptions& options, const std::string& model_path,
-                         Domain domain, Index features);
+// One input of apply and translate, with the same check.
+BlockReader open_samples(const std::string& source, const ReadOptions& options, const Model& model,
+                         const std::string& model_path, Domain domain);
 // Samples for a block of about 16 MB.
 Index block_samples(Index features);
 

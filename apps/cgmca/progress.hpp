@@ -31,7 +31,7 @@ class Progress {
   std::string what_;
   std::optional<Index> total_;
   Index before_;
-  Clock::time_point start_ = Clock::now(), shown_ = start_;
+  Clock::time_point start_ = Clock::now(), shown_{};  // the first update is shown at once
   bool drawn_ = false;
 };
 

@@ -40,8 +40,7 @@ void run(const Session& session, const Options& options) {
   check(options);
   const Model model = Model::load(options.model);
   const Index features = model.domain(options.to).features();
-  BlockReader reader = open_samples(options.input, {.columns = options.columns}, options.model, options.from,
-                                    model.domain(options.from).features());
+  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.from);
   std::vector<std::pair<std::string, Matrix>> outputs;
   if (options.method == Method::lsqr) {
     const LsqrOptions lsqr_options{.iterations = options.iterations};

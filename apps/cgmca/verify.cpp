@@ -25,12 +25,7 @@ struct Options {
 Attained attained_by(const Session& session, const Options& options, const Model& model) {
   PairReader reader(options.pairs);
   report_unmatched(session, reader);
-  for (Domain domain : {Domain::one, Domain::two}) {
-    const Index features = model.domain(domain).features();
-    if (reader.features(domain) == features) continue;
-    throw WrongDimension(fmt::format("{} against domain {} of '{}' ({} features)", reader.shape(domain), number(domain),
-                                     options.model, features));
-  }
+  reader.check_features(model, options.model);
   Verifier verifier(model);
   Progress progress(session, "pairs checked", reader.samples());
   for (Index done = 0;;) {

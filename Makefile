@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-interop sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-interop test-browser sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -24,6 +24,11 @@ test: build
 test-interop: build
 	@tools/install-deps interop
 	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
+
+# Reports in headless Chromium; screenshots in out/browser.
+test-browser: build
+	@tools/install-deps browser
+	@tests/browser/check_report.py out/browser
 
 sanitize: deps
 	@cmake --preset sanitize

@@ -49,6 +49,8 @@ Covariance Covariance::identity(Index k) {
   return {Factor{Matrix::Identity(k, k), Vector::Ones(k)}, fmt::format("identity:{}", k)};
 }
 
+Covariance Covariance::largest_identity() { return {LargestIdentity{}, "identity"}; }
+
 Covariance Covariance::matrix(const MatrixView& C) {
   const Index k = C.rows();
   if (k != C.cols() || k == 0)

@@ -22,9 +22,13 @@ using linalg::AtB;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr std::array kDomains = {Domain::one, Domain::two};
 
-// C_i = U diag(s²) Uᵀ with `data` covariances looked up in the factors.                       (5)
+// C_i = U diag(s²) Uᵀ, where it is left to the data: looked up in the factors.                 (5)
 Covariance::Factor resolve(const Covariance& covariance, const Factors& factors) {
   if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return *fixed;
+  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) {
+    const Index k = std::min(factors[Domain::one].rank(), factors[Domain::two].rank());
+    return {Matrix::Identity(k, k), Vector::Ones(k)};
+  }
   const auto [domain, rank] = std::get<Covariance::OfData>(covariance.value());
   const DomainFactor& data = factors[domain];
   if (rank > data.rank()) {

@@ -40,6 +40,8 @@ DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, In
 Matrix DomainMap::matrix() const { return linalg::AB(mixing, weights); }
 Vector DomainMap::offset() const { return -linalg::AB(mixing, linalg::AB(weights, mean)); }
 
+Vector DomainMap::covariance_spectrum() const { return linalg::symmetric_eigenvalues(linalg::AtB(mixing, mixing)); }
+
 void DomainMap::check_features(Domain domain, const MatrixView& X) const {
   if (X.rows() == features()) return;
   throw WrongDimension(fmt::format("domain {} of this model has {} features, the samples given have {}", number(domain),

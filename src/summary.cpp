@@ -285,7 +285,7 @@ namespace {
 constexpr const char* kFormat = "cgmca-summary";
 }
 
-void PairSummary::save(const std::string& path) const {
+void PairSummary::save(const std::string& path, const std::string& note) const {
   TensorWriter file(kFormat);
   file.set("samples", samples());
   file.set("compressed", compressed_);
@@ -293,6 +293,7 @@ void PairSummary::save(const std::string& path) const {
   file.set("d2", d2_);
   file.set("accumulate", std::string(name(accumulate_)));
   file.set("form", std::string(name(form())));
+  if (!note.empty()) file.set("note", note);
   if (compressed_ > 0) {
     file.add_vector("mean", mean_);
     file.add(form_ == SummaryForm::gram ? "gram" : "triangular", factor_);
@@ -305,8 +306,9 @@ void PairSummary::save(const std::string& path) const {
   file.save(path);
 }
 
-PairSummary PairSummary::load(const std::string& path) {
+PairSummary PairSummary::load(const std::string& path, std::string* note) {
   const TensorReader file(path, kFormat);
+  if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
   const Index d1 = file.integer("d1", 1), d2 = file.integer("d2", 1);
   PairSummary summary(d1, d2, file.choice("accumulate", {Accumulate::automatic, Accumulate::qr, Accumulate::gram}));
   const auto form = file.choice("form", {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram});

@@ -49,6 +49,7 @@ class TensorReader {
   TensorReader(const TensorReader&) = delete;
   TensorReader& operator=(const TensorReader&) = delete;
 
+  bool has_text(const std::string& key) const { return metadata_.contains(key); }
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index least) const;
   double real(const std::string& key) const;

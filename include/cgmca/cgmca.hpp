@@ -17,4 +17,6 @@
 //
 #include <cgmca/invert.hpp>
 //
+#include <cgmca/verify.hpp>
+//
 #include <cgmca/threads.hpp>

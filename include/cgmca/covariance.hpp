@@ -12,6 +12,9 @@ class Covariance {
   // I_k: plain matching component analysis.
   static Covariance identity(Index k);
 
+  // I_k for the largest k that the data allow, min(r1, r2): found by the fit.
+  static Covariance largest_identity();
+
   // A symmetric positive semidefinite k×k matrix. Throws NotSquare, NotSymmetric or NotPositive
   // beyond rounding (1e-10 of its largest entry or eigenvalue); eigenvalues up to k·eps of the
   // largest count as zero.
@@ -39,13 +42,15 @@ class Covariance {
     Domain domain;
     Index rank;
   };
-  const std::variant<Factor, OfData>& value() const { return value_; }
+  struct LargestIdentity {};
+  using Value = std::variant<Factor, OfData, LargestIdentity>;
+  const Value& value() const { return value_; }
 
  private:
-  Covariance(std::variant<Factor, OfData> value, std::string description)
+  Covariance(Value value, std::string description)
       : value_(std::move(value)), description_(std::move(description)) {}
 
-  std::variant<Factor, OfData> value_;
+  Value value_;
   std::string description_;
 };
 

@@ -70,6 +70,9 @@ class BlockReader {
 // same folder, synced, then renamed.
 void write(const std::string& target, const MatrixView& X);
 
+// The file or folder that a source or target names, without its member.
+std::string file_of(const std::string& source_or_target);
+
 // The PNG files of two folders paired by name once the differing part is removed: `match` is
 // "real/synth", meaning that what is called …real… in folder 1 is called …synth… in folder 2.
 // Natural order (img2 before img10).

@@ -20,8 +20,9 @@ struct DomainMap {
 
   Index features() const { return mean.size(); }
   Index scores() const { return weights.rows(); }
-  Matrix matrix() const;  // A = M T, k×d                                                      (13)
-  Vector offset() const;  // b = -A mean: g(x) = A x + b
+  Matrix matrix() const;               // A = M T, k×d                                                      (13)
+  Vector offset() const;               // b = -A mean: g(x) = A x + b
+  Vector covariance_spectrum() const;  // the c nonzero eigenvalues of C = M Mᵀ, descending
 
   void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
 };

@@ -44,9 +44,11 @@ class PairSummary {
   SummaryForm form() const { return compressed_ == 0 ? SummaryForm::rows : form_; }
   Accumulate accumulate() const { return accumulate_; }
 
-  // One safetensors file, written atomically. load throws FormatError or IoError.
-  void save(const std::string& path) const;
-  static PairSummary load(const std::string& path);
+  // One safetensors file, written atomically. load throws FormatError or IoError. `note` is the caller's own text,
+  // kept with the summary: where its samples came from, for instance. A summary saved and loaded goes on as if it had
+  // never left memory, to the bit.
+  void save(const std::string& path, const std::string& note = {}) const;
+  static PairSummary load(const std::string& path, std::string* note = nullptr);
 
   // What fit reads.                                                       docs/method.md (18)
   struct Moments {

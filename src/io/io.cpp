@@ -99,6 +99,17 @@ Name split(const std::string& source) {
   return {source, ""};  // opening it tells why it cannot be read
 }
 
+// The first ':' after an extension that has members ends the path.
+Name split_target(const std::string& target) {
+  for (auto colon = target.find(':'); colon != std::string::npos;
+       colon = target.find(':', colon + 1)) {
+    const std::string path = target.substr(0, colon), extension = extension_of(path);
+    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5")
+      return {path, target.substr(colon + 1)};
+  }
+  return {target, "X"};
+}
+
 std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
   const Name name = split(source);
   const Format& format = format_of(name.path);
@@ -151,21 +162,20 @@ Matrix read(const std::string& source, const ReadOptions& options) {
 }
 
 void write(const std::string& target, const MatrixView& X) {
-  // The first ':' after an extension that has members ends the path.
-  for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
-    const std::string path = target.substr(0, colon), member = target.substr(colon + 1);
-    const std::string extension = extension_of(path);
-    if (extension == ".mat") return io::write_mat(path, member, X);
-    if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(path, member, X);
-  }
-  const std::string extension = extension_of(target);
-  if (extension == ".npy") return io::write_npy(target, X);
-  if (extension == ".csv") return io::write_csv(target, X, ',');
-  if (extension == ".tsv") return io::write_csv(target, X, '\t');
-  if (extension == ".mat") return io::write_mat(target, "X", X);
-  if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(target, "X", X);
-  throw InvalidInput(
-      fmt::format("cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+  const Name name = split_target(target);
+  const std::string extension = extension_of(name.path);
+  if (extension == ".npy") return io::write_npy(name.path, X);
+  if (extension == ".csv") return io::write_csv(name.path, X, ',');
+  if (extension == ".tsv") return io::write_csv(name.path, X, '\t');
+  if (extension == ".mat") return io::write_mat(name.path, name.member, X);
+  if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(name.path, name.member, X);
+  throw InvalidInput(fmt::format(
+      "cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+}
+
+std::string file_of(const std::string& source_or_target) {
+  const Name name = split(source_or_target);
+  return name.member.empty() ? split_target(source_or_target).path : name.path;
 }
 
 }  // namespace cgmca

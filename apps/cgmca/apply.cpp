@@ -1,0 +1,48 @@
+// cgmca apply: samples of a domain into the common space.
+#include <cgmca/model.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "mapped.hpp"
+#include "options.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  std::string model, input, output;
+  Domain domain = Domain::one;
+  bool columns = false;
+};
+
+void run(const Session& session, const Options& options) {
+  check_target(options.output, {options.model, options.input});
+  const Model model = Model::load(options.model);
+  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.domain);
+  const Matrix Z = map_samples(session, reader, model.common_dimension,
+                               [&](const Matrix& X) { return apply(model, options.domain, X); });
+  session.result({{"n", Z.cols()}, {"k", Z.rows()}}, fmt::format("{} samples of domain {} in {} common dimensions\n",
+                                                                 Z.cols(), number(options.domain), Z.rows()));
+  write(options.output, Z);
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("apply", "Map samples of one domain into the common space");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  command.add_option("X", options->input, "Samples of the domain, one a row")->required();
+  add_domain_option(command, "--domain", options->domain, "The domain that the samples are of")->required();
+  add_output_option(command, options->output, "Z", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
+  command.add_flag("--columns", options->columns, "Samples are the file's columns");
+  command.footer("Example:\n  cgmca apply m --domain 1 a.npy -o z.npy");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

@@ -1,0 +1,45 @@
+// The state of a long summarize on disk: killed at any moment, it goes on from there.
+//
+// A checkpoint is a summary file whose note tells the inputs it is of, so that one atomic rename replaces both at once.
+// Since a loaded summary continues to the bit, a resumed run ends with the same file as an uninterrupted one.
+#pragma once
+
+#include <cgmca/summary.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "pairs.hpp"
+#include "session.hpp"
+
+namespace cgmca::cli {
+
+struct CheckpointOptions {
+  std::string path;   // empty: none
+  double every = 60;  // seconds
+  bool resume = false;
+
+  void check() const;  // throws UsageError
+};
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options);
+
+class Checkpoint {
+ public:
+  Checkpoint(const Session& session, const CheckpointOptions& options, const PairSources& sources,
+             Accumulate accumulate);
+
+  // The summary so far, where one is to be resumed. Throws InvalidInput, with the figures, where the checkpoint is of
+  // other inputs or options, or the inputs have changed since.
+  std::optional<PairSummary> resume() const;
+  // Between blocks: writes the checkpoint when it is time to, or when a signal is about to end the work.
+  void keep(const PairSummary& summary);
+  void remove() const;  // once the summary itself is written
+
+ private:
+  const Session& session_;
+  CheckpointOptions options_;
+  std::string inputs_;
+  std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace cgmca::cli

@@ -1,0 +1,19 @@
+// Models and summaries in words and in JSON.
+#pragma once
+
+#include <cgmca/model.hpp>
+#include <cgmca/summary.hpp>
+
+#include "session.hpp"
+
+namespace cgmca::cli {
+
+Json describe(const Model& model);
+std::string describe_text(const Model& model);
+
+Json describe(const PairSummary& summary);
+std::string describe_text(const PairSummary& summary);
+
+Json list(const Vector& values);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,37 @@
+// What a run will need, told before it starts: --dry-run and --mem-limit of fit and summarize.
+#pragma once
+
+#include <cgmca/fit.hpp>
+#include <cgmca/summary.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pairs.hpp"
+#include "session.hpp"
+
+namespace cgmca::cli {
+
+struct Limits {
+  bool dry_run = false;
+  std::uint64_t memory = 0;  // bytes; 0: no limit
+};
+void add_limit_options(CLI::App& command, Limits& limits);
+
+struct Estimate {
+  std::string route;
+  double memory = 0, flops = 0;  // bytes at the peak; floating point operations
+};
+
+// n: samples, unknown for text. `held`: bytes of inputs that are held in memory whole.
+Estimate estimate_summary(Index d1, Index d2, std::optional<Index> n, Accumulate accumulate, double held);
+// The same with the fit after it.
+Estimate estimate_fit(const Estimate& summary, Index d1, Index d2, std::optional<Index> n);
+
+double bytes_held(const PairReader& reader);
+
+// With --dry-run prints the estimate and returns true: there is nothing more to do. Throws InvalidInput where the
+// estimate exceeds the limit.
+bool stop_at_estimate(const Session& session, const Limits& limits, const Estimate& estimate, Json object, Rows rows);
+
+}  // namespace cgmca::cli

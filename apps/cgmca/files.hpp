@@ -1,0 +1,18 @@
+// Output files: refused early, never half-written, all of a command's or none.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cgmca::cli {
+
+// Before hours of work: throws IoError where the target's folder is missing or cannot be written, UsageError where the
+// target is one of the inputs.
+void check_target(const std::string& target, const std::vector<std::string>& inputs);
+
+// Writes each matrix to its target; where one fails, those before it are put back as they were.
+void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,13 @@
+// Help that teaches, for the program and each subcommand.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace cgmca::cli {
+
+// Once all options and subcommands are there.
+void teach(CLI::App& app);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,152 @@
+// cgmca: the command line. Options are read here, work is done by the subcommand chosen, and every error ends in one
+// line on stderr and an exit status (DESIGN: 2 usage, 3 data, 4 infeasible, 5 files).
+#include <cgmca/error.hpp>
+#include <cgmca/threads.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "blas_kernels.hpp"
+#include "commands.hpp"
+#include "help.hpp"
+#include "session.hpp"
+#include "signals.hpp"
+#include "suggest.hpp"
+#include "version.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+enum Status { done = 0, internal_error = 1, usage = 2, bad_data = 3, infeasible = 4, io_error = 5 };
+
+void add_common_options(CLI::App& app, Session& session) {
+  app.add_flag("--json", session.json, "Print the result as one JSON object");
+  app.add_flag("-q,--quiet", session.quiet, "Print nothing but errors and what --json asks for");
+  app.add_flag("-v,--verbose", session.verbose, "Tell more on stderr");
+  app.add_option("--threads", session.threads, "Threads for the linear algebra; default: one for each core")
+      ->check(CLI::Range(1, 4096))
+      ->option_text("N");
+  app.add_option("--progress", session.progress,
+                 "auto (a bar on a terminal, the default), plain (a line every 2 s), off")
+      ->check(CLI::IsMember({"auto", "plain", "off"}))
+      ->option_text("auto|plain|off");
+  app.set_version_flag("--version", [] {
+    return fmt::format("cgmca {}\n{}\n{} threads", kVersion, blas_description(), cgmca::threads());
+  });
+}
+
+// The subcommand that the arguments name, before they are parsed; null where there is none.
+const CLI::App* named_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const auto named = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argument; });
+    if (!named.empty()) return named.front();
+  }
+  return nullptr;
+}
+
+// CLI11 reports a missing argument before an unknown option, so a misspelt one is looked for first.
+void check_names(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* command = named_command(app, arguments);
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    if (!argument.starts_with("--")) continue;
+    std::vector<std::string> known;
+    for (const CLI::App* part : {&app, command}) {
+      if (part == nullptr) continue;
+      for (const CLI::Option* option : part->get_options()) {
+        for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+      }
+    }
+    const std::string name = argument.substr(0, argument.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw UsageError(fmt::format("{} has no option {}{}", command ? "cgmca " + command->get_name() : "cgmca", name,
+                                 did_you_mean(name, known)));
+  }
+}
+
+// The first argument that is neither an option nor its value must be a subcommand.
+[[noreturn]] void fail_without_command(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) known.push_back(command->get_name());
+  }
+  const auto rest = app.remaining();
+  if (rest.empty()) throw UsageError(fmt::format("which command? {}", fmt::join(known, ", ")));
+  throw UsageError(fmt::format("there is no command '{}'{} ({})", rest.front(), did_you_mean(rest.front(), known),
+                               fmt::join(known, ", ")));
+}
+
+void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
+  check_names(app, arguments);
+  std::reverse(arguments.begin(), arguments.end());  // the order CLI11 wants
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    return print(chosen.empty() ? app.help() : chosen.front()->help("cgmca"));
+  } catch (const CLI::CallForVersion& version) {
+    return print(version.what() + std::string("\n"));
+  } catch (const CLI::ParseError& problem) {
+    throw UsageError(problem.what());
+  }
+  if (!session.command) fail_without_command(app);
+  if (!app.remaining(true).empty()) {
+    throw UsageError(fmt::format("do not know what to do with '{}'", fmt::join(app.remaining(true), " ")));
+  }
+  if (session.threads > 0) set_threads(session.threads);
+  session.command();
+}
+
+int fail(Status status, const std::string& message) {
+  fmt::print(stderr, "cgmca: {}\n", message);
+  return status;
+}
+
+int main(int argc, char** argv) {
+  restart_with_fitting_kernels(argv);
+  watch_signals();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  Session session;
+  CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
+  try {
+    add_common_options(app, session);
+    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_info, add_summarize, add_merge,
+                      add_completion, add_man}) {
+      add(app, session);
+    }
+    teach(app);
+    run(app, session, arguments);
+    return done;
+  } catch (const UsageError& problem) {
+    const CLI::App* command = named_command(app, arguments);
+    return fail(usage, fmt::format("{}\nSee cgmca {}--help", problem.what(), command ? command->get_name() + " " : ""));
+  } catch (const Interrupted& interrupted) {
+    fail(done,
+         fmt::format("stopped by {}; no output file has changed", interrupted.signal == SIGINT ? "Ctrl-C" : "kill"));
+    return 128 + interrupted.signal;
+  } catch (const Refuted& verdict) {
+    return fail(bad_data, verdict.what());
+  } catch (const InvalidInput& problem) {
+    return fail(bad_data, problem.what());
+  } catch (const FormatError& problem) {
+    return fail(bad_data, problem.what());
+  } catch (const Infeasible& problem) {
+    return fail(infeasible, problem.what());
+  } catch (const IoError& problem) {
+    return fail(io_error, problem.what());
+  } catch (const std::bad_alloc&) {
+    return fail(internal_error, "not enough memory; --dry-run tells how much is needed");
+  } catch (const std::exception& problem) {
+    return fail(internal_error, fmt::format("internal error: {}", problem.what()));
+  }
+}
+
+}  // namespace
+}  // namespace cgmca::cli
+
+int main(int argc, char** argv) { return cgmca::cli::main(argc, argv); }

@@ -1,0 +1,42 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace cgmca::cli {
+
+void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
+                       bool required) {
+  command.add_option("-o,--output", output, description)->required(required)->option_text(what);
+}
+
+void add_accumulate_option(CLI::App& command, Accumulate& accumulate) {
+  const auto choose = [&accumulate](const std::string& text) {
+    for (Accumulate choice : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
+      if (text == name(choice)) accumulate = choice;
+    }
+  };
+  command
+      .add_option_function<std::string>("--accumulate", choose,
+                                        "How pairs are gathered: qr (accurate), gram (half the work, but it squares "
+                                        "the condition number), auto (gram only while proven safe; the default)")
+      ->check(CLI::IsMember({"auto", "qr", "gram"}))
+      ->option_text("auto|qr|gram");
+}
+
+CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
+                               const std::string& description) {
+  const auto choose = [&domain](const std::string& text) { domain = text == "1" ? Domain::one : Domain::two; };
+  return command.add_option_function<std::string>(flag, choose, description)
+      ->check(CLI::IsMember({"1", "2"}))
+      ->option_text("1|2");
+}
+
+void report_unmatched(const Session& session, const PairReader& reader) {
+  if (reader.unmatched().empty()) return;
+  session.message(fmt::format("{} images have no partner and are left out: {}", reader.unmatched().size(),
+                              fmt::join(reader.unmatched(), ", ")));
+}
+
+}  // namespace cgmca::cli

@@ -1,0 +1,26 @@
+// Options that several subcommands share.
+#pragma once
+
+#include <cgmca/summary.hpp>
+#include <cgmca/types.hpp>
+#include <string>
+
+#include "pairs.hpp"
+#include "session.hpp"
+
+namespace CLI {
+class Option;
+}
+
+namespace cgmca::cli {
+
+void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
+                       bool required = true);
+void add_accumulate_option(CLI::App& command, Accumulate& accumulate);
+CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
+                               const std::string& description);
+
+// Lists the images that --match could not pair.
+void report_unmatched(const Session& session, const PairReader& reader);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,57 @@
+// What every subcommand shares: the options common to all, results to stdout, messages to stderr.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cgmca::cli {
+
+using Json = nlohmann::ordered_json;
+
+// What the user typed cannot be meant (exit status 2).
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What was asked is answered with no: a model that does not fit the data, for instance (exit status 3).
+class Refuted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Session {
+  bool json = false, quiet = false, verbose = false;
+  int threads = 0;                // 0: as many as BLAS takes by itself
+  std::string progress = "auto";  // auto, plain, off
+  std::function<void()> command;  // the subcommand chosen, run once all options are known
+
+  double seconds() const;  // since the program started
+
+  // To stdout: the object with --json (with `seconds` added), else the text, which -q silences. Throws IoError where
+  // stdout cannot take it, so a command prints its result *before* it replaces its output file: on any error no file
+  // has changed.
+  void result(Json object, const std::string& text) const;
+
+  void message(const std::string& text) const;  // to stderr, unless -q
+  void detail(const std::string& text) const;   // to stderr, with -v
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Writes to stdout and makes sure that it got there. Throws IoError.
+void print(const std::string& text);
+
+// Lines of aligned labels and values.
+using Rows = std::vector<std::pair<std::string, std::string>>;
+std::string table(const Rows& rows);
+
+std::string bytes_text(double bytes);  // "1.5 GB"
+
+}  // namespace cgmca::cli

@@ -1,0 +1,70 @@
+// cgmca summarize: all that a fit needs to know of matched pairs, in one pass and little memory.
+#include <cgmca/summary.hpp>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "checkpoint.hpp"
+#include "commands.hpp"
+#include "describe.hpp"
+#include "estimate.hpp"
+#include "files.hpp"
+#include "options.hpp"
+#include "pairs.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  PairSources pairs;
+  std::string output;
+  Accumulate accumulate = Accumulate::automatic;
+  CheckpointOptions checkpoint;
+  Limits limits;
+};
+
+void run(const Session& session, const Options& options) {
+  if (options.output.empty() && !options.limits.dry_run) throw UsageError("summarize needs -o SUMMARY");
+  options.checkpoint.check();
+  const std::vector<std::string> inputs = {options.pairs.paths[0], options.pairs.paths[1]};
+  if (!options.output.empty()) check_target(options.output, inputs);
+  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, inputs);
+  PairReader reader(options.pairs);
+  report_unmatched(session, reader);
+  const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
+  const auto n = reader.samples();
+  if (stop_at_estimate(session, options.limits, estimate_summary(d1, d2, n, options.accumulate, bytes_held(reader)),
+                       {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", {d1, d2}}},
+                       {{"X1", reader.shape(Domain::one)}, {"X2", reader.shape(Domain::two)}})) {
+    return;
+  }
+  Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
+  PairSummary summary = checkpoint.resume().value_or(PairSummary(d1, d2, options.accumulate));
+  reader.skip(summary.samples());
+  accumulate(session, reader, summary, [&] { checkpoint.keep(summary); });
+  session.result(describe(summary), describe_text(summary));
+  summary.save(options.output);
+  checkpoint.remove();
+}
+
+}  // namespace
+
+void add_summarize(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("summarize", "Gather pairs into a small summary that fit and merge take");
+  add_pair_options(command, options->pairs);
+  add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
+  add_accumulate_option(command, options->accumulate);
+  add_checkpoint_options(command, options->checkpoint);
+  add_limit_options(command, options->limits);
+  command.footer(
+      "Files larger than memory are read in blocks. Stopped by Ctrl-C or kill (exit status 130 or 143), even by kill "
+      "-9,\n"
+      "work with a checkpoint goes on with --resume and ends with the same summary to the bit.\n\n"
+      "Examples:\n"
+      "  cgmca summarize a.npy b.npy -o s\n"
+      "  cgmca summarize a.npy b.npy -o s --checkpoint s.part --every 30 --resume");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

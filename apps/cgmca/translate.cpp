@@ -1,0 +1,97 @@
+// cgmca translate: samples of one domain as samples of the other.
+#include <cgmca/invert.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "mapped.hpp"
+#include "options.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  std::string model, input, output, standard_errors;
+  Domain from = Domain::two, to = Domain::one;
+  Method method = Method::lmmse;
+  Index iterations = 0;
+  bool columns = false;
+};
+
+void check(const Options& options) {
+  if (options.from == options.to) throw UsageError("--from and --to name the same domain");
+  if (options.iterations > 0 && options.method != Method::lsqr) {
+    throw UsageError(fmt::format("--iterations is for --method lsqr; {} needs none", name(options.method)));
+  }
+  check_target(options.output, {options.model, options.input});
+  if (options.standard_errors.empty()) return;
+  if (options.method != Method::lmmse) {
+    throw UsageError(fmt::format("--stderr is for --method lmmse; {} has no standard errors", name(options.method)));
+  }
+  check_target(options.standard_errors, {options.model, options.input, options.output});
+}
+
+void run(const Session& session, const Options& options) {
+  check(options);
+  const Model model = Model::load(options.model);
+  const Index features = model.domain(options.to).features();
+  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.from);
+  std::vector<std::pair<std::string, Matrix>> outputs;
+  if (options.method == Method::lsqr) {
+    const LsqrOptions lsqr_options{.iterations = options.iterations};
+    outputs.emplace_back(options.output, map_samples(session, reader, features, [&](const Matrix& X) {
+                           return translate(model, options.from, options.to, X, Method::lsqr, lsqr_options);
+                         }));
+  } else {
+    const Translation map = translation(model, options.from, options.to, options.method);
+    outputs.emplace_back(options.output, map_samples(session, reader, features, map));
+    if (!options.standard_errors.empty()) outputs.emplace_back(options.standard_errors, map.standard_error);
+  }
+  const Index n = outputs.front().second.cols();
+  session.result({{"n", n}, {"features", features}, {"method", name(options.method)}},
+                 fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n,
+                             number(options.from), number(options.to), features, name(options.method)));
+  write_all(outputs);
+}
+
+}  // namespace
+
+void add_translate(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("translate", "Turn samples of one domain into samples of the other");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  command.add_option("X", options->input, "Samples of domain --from, one a row")->required();
+  add_domain_option(command, "--from", options->from, "The domain that the samples are of")->required();
+  add_domain_option(command, "--to", options->to, "The domain to turn them into")->required();
+  add_output_option(command, options->output, "Y", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
+  const auto choose = [chosen = &options->method](const std::string& text) {
+    for (Method method : {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr}) {
+      if (text == name(method)) *chosen = method;
+    }
+  };
+  command
+      .add_option_function<std::string>("--method", choose,
+                                        "lmmse: best linear estimate (default); exact: nearest to the mean; "
+                                        "mahalanobis: most likely; lsqr: iterative, stopped early")
+      ->check(CLI::IsMember({"lmmse", "exact", "mahalanobis", "lsqr"}))
+      ->option_text("lmmse|exact|mahalanobis|lsqr");
+  command.add_option("--iterations", options->iterations, "Most iterations of lsqr; default: min(k, d, 20)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  command.add_option("--stderr", options->standard_errors, "Where to write lmmse's standard error of each feature")
+      ->option_text("FILE");
+  command.add_flag("--columns", options->columns, "Samples are the file's columns");
+  command.footer(
+      "Examples:\n"
+      "  cgmca translate m --from 2 --to 1 b.npy -o c.npy\n"
+      "  cgmca translate m --from 2 --to 1 b.npy -o c.csv --stderr e.csv\n"
+      "  cgmca translate m --from 1 --to 2 a.npy -o c.npy --method lsqr --iterations 5");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

@@ -1,0 +1,97 @@
+// cgmca verify: whether a model fits given pairs, from its maps and the pairs alone.
+#include <cgmca/error.hpp>
+#include <cgmca/verify.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "signals.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  PairSources pairs;
+  double tolerance = 1e-6;
+};
+
+Attained attained_by(const Session& session, const Options& options, const Model& model) {
+  PairReader reader(options.pairs);
+  report_unmatched(session, reader);
+  reader.check_features(model, options.model);
+  Verifier verifier(model);
+  Progress progress(session, "pairs checked", reader.samples());
+  for (Index done = 0;;) {
+    const PairReader::Block block = reader.next();
+    if (block.X1.cols() == 0) return verifier.attained();
+    verifier.add(block.X1, block.X2);
+    done += block.X1.cols();
+    progress.update(done);
+    stop_if_interrupted();
+  }
+}
+
+void run(const Session& session, const Options& options) {
+  const Model model = Model::load(options.model);
+  const Attained found = attained_by(session, options, model);
+  const double claimed = model.certificate.objective;
+  const double objective_error = std::abs(found.objective - claimed) / found.covariance_trace;
+
+  std::vector<std::string> failures;
+  const auto check = [&](const std::string& what, double value) {
+    // Not `value > tolerance`: NaN must fail.
+    if (!(value <= options.tolerance)) failures.push_back(fmt::format("{} {:.2e}", what, value));
+  };
+  for (auto i : {0U, 1U}) {
+    check(fmt::format("constraint residual {}", i + 1), found.constraint_residuals[i]);
+    check(fmt::format("mean residual {}", i + 1), found.mean_residuals[i]);
+  }
+  check("objective's distance from the claimed one", objective_error);
+  if (found.samples != model.samples) {
+    failures.push_back(fmt::format("{} pairs where the model was fitted to {}", found.samples, model.samples));
+  }
+
+  session.result({{"verified", failures.empty()},
+                  {"n", found.samples},
+                  {"constraint_residuals", found.constraint_residuals},
+                  {"mean_residuals", found.mean_residuals},
+                  {"objective", found.objective},
+                  {"claimed_objective", claimed},
+                  {"tolerance", options.tolerance}},
+                 table({{"pairs", fmt::format("{}", found.samples)},
+                        {"residuals", fmt::format("{:.1e}  {:.1e}  (of the covariance constraints)",
+                                                  found.constraint_residuals[0], found.constraint_residuals[1])},
+                        {"means", fmt::format("{:.1e}  {:.1e}  (distance of the mapped means from 0)",
+                                              found.mean_residuals[0], found.mean_residuals[1])},
+                        {"objective", fmt::format("{:.9g}  (the model claims {:.9g})", found.objective, claimed)},
+                        {"verdict", failures.empty() ? "the model fits these pairs" : "DOES NOT FIT"}}));
+  if (!failures.empty()) {
+    throw Refuted(fmt::format("'{}' does not fit these pairs: {}; the tolerance is {}", options.model,
+                              fmt::join(failures, ", "), options.tolerance));
+  }
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("verify", "Recompute what a model claims, from its maps and the pairs alone");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  add_pair_options(command, options->pairs);
+  command
+      .add_option("--tolerance", options->tolerance,
+                  "Largest relative residual, and distance of the objective from the claimed one; default: 1e-6")
+      ->check(CLI::PositiveNumber)
+      ->option_text("T");
+  command.footer("Exit status 3 where the model does not fit.\n\nExample:\n  cgmca verify m a.npy b.npy");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

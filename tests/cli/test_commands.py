@@ -1,0 +1,215 @@
+"""Every subcommand does what it says, as an independent computation with NumPy sees it."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+def covariance(X):
+    return np.cov(X, rowvar=False)
+
+
+def test_the_three_commands_of_the_readme_work_first_time(folder):
+    folder.ok("fit", "a.npy", "b.npy", "-o", "m")
+    folder.ok("verify", "m", "a.npy", "b.npy")
+    folder.ok("translate", "m", "--from", "2", "--to", "1", "b.npy", "-o", "c.npy")
+    assert folder.names() == {"a.npy", "b.npy", "c.npy", "m"}
+    assert np.load(folder / "c.npy").shape == (60, 7)
+
+
+def test_fit_reports_the_keys_of_the_design(folder):
+    result = folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json")
+    assert result.err == ""
+    keys = {"n", "dims", "k", "ranks", "cov_ranks", "objective", "bound", "constraint_residuals", "singular_A",
+            "singular_B", "min_gap", "seconds"}
+    assert keys <= set(result.json)
+    assert (result.json["n"], result.json["dims"], result.json["k"]) == (60, [7, 5], 5)
+    assert result.json["objective"] == pytest.approx(result.json["bound"], rel=1e-10)
+    info = folder.ok("info", "m", "--json").json
+    assert keys <= set(info)
+    for key in keys - {"seconds"}:
+        assert info[key] == result.json[key]
+
+
+def test_canonical_correlations_are_those_of_numpy(folder):
+    found = folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json["singular_B"]
+    basis = [np.linalg.svd(X - X.mean(0), full_matrices=False)[0] for X in (folder.a, folder.b)]
+    assert np.allclose(found, np.linalg.svd(basis[0].T @ basis[1])[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["identity", "identity:3", "data1:4", "data2:2", "file:c.csv", "factor:f.npy", "sd:sd.csv"])
+def test_mapped_samples_have_the_prescribed_covariance(folder, spec):
+    random = np.random.default_rng(3)
+    factor = random.normal(size=(6, 4))
+    np.savetxt(folder / "c.csv", factor @ factor.T, delimiter=",", fmt="%.17g")
+    np.save(folder / "f.npy", factor)
+    np.savetxt(folder / "sd.csv", [[1, 2, 0.5]], delimiter=",")
+
+    def best(X, rank):
+        values, vectors = np.linalg.eigh(covariance(X))
+        return vectors[:, -rank:] @ np.diag(values[-rank:]) @ vectors[:, -rank:].T
+
+    expected = {"identity": np.eye(5), "identity:3": np.eye(3), "data1:4": best(folder.a, 4), "data2:2": best(folder.b, 2),
+                "file:c.csv": factor @ factor.T, "factor:f.npy": factor @ factor.T, "sd:sd.csv": np.diag([1, 4, 0.25])}[spec]
+    folder.ok("fit", "a.npy", "b.npy", "--cov", spec, "-o", "m")
+    mapped = []
+    for domain, name in ((1, "a.npy"), (2, "b.npy")):
+        folder.ok("apply", "m", "--domain", domain, name, "-o", "z.npy")
+        mapped.append(np.load(folder / "z.npy"))
+        assert np.allclose(covariance(mapped[-1]), expected, atol=1e-9)
+    objective = folder.ok("info", "m", "--json").json["objective"]
+    assert np.mean(np.sum((mapped[0] - mapped[1]) ** 2, axis=1)) == pytest.approx(objective, abs=1e-9)
+
+
+def test_the_two_covariances_may_differ(folder):
+    np.savetxt(folder / "sd.csv", [[1, 2, 0.5]], delimiter=",")
+    result = folder.ok("fit", "a.npy", "b.npy", "--cov1", "identity:3", "--cov2", "sd:sd.csv", "-o", "m", "--json").json
+    assert result["cov_ranks"] == [3, 3]
+    folder.ok("verify", "m", "a.npy", "b.npy")
+
+
+def test_rank_tol_lowers_the_rank(folder):
+    assert folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--rank-tol", "0.3", "--json").json["ranks"][0] < 7
+
+
+def test_summaries_of_parts_merge_into_that_of_the_whole(folder):
+    for i, rows in enumerate((slice(0, 25), slice(25, 60))):
+        np.save(folder / f"a{i}.npy", folder.a[rows])
+        np.save(folder / f"b{i}.npy", folder.b[rows])
+        folder.ok("summarize", f"a{i}.npy", f"b{i}.npy", "-o", f"s{i}")
+    assert folder.ok("merge", "s0", "s1", "-o", "s", "--json").json["n"] == 60
+    assert folder.ok("info", "s", "--json").json["dims"] == [7, 5]
+    merged = folder.ok("fit", "--summary", "s", "-o", "m", "--json").json
+    whole = folder.ok("fit", "a.npy", "b.npy", "-o", "w", "--json").json
+    assert np.allclose(merged["singular_B"], whole["singular_B"], atol=1e-12)
+    folder.ok("verify", "m", "a.npy", "b.npy")
+
+
+def test_merge_may_replace_one_of_its_inputs(folder):
+    folder.summary()
+    folder.ok("merge", "s", "s", "-o", "s")
+    assert folder.ok("info", "s", "--json").json["n"] == 120
+
+
+@pytest.mark.parametrize("method", ["lmmse", "exact", "mahalanobis", "lsqr"])
+def test_translate_by_every_method(folder, method):
+    folder.model()
+    result = folder.ok("translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "c.npy", "--method", method, "--json")
+    assert result.json["method"] == method and result.json["n"] == 60
+    translated = np.load(folder / "c.npy")
+    assert translated.shape == (60, 7)
+    if method == "lmmse":  # the regression of a on b, as k = 5 keeps all of b
+        design = np.column_stack([np.ones(60), folder.b])
+        assert np.allclose(translated, design @ np.linalg.lstsq(design, folder.a, rcond=None)[0], atol=1e-9)
+
+
+def test_standard_errors_are_those_of_the_regression(folder):
+    folder.model()
+    folder.ok("translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "c.npy", "--stderr", "e.csv")
+    residual = folder.a - np.load(folder / "c.npy")
+    assert np.allclose(np.loadtxt(folder / "e.csv", delimiter=","), np.sqrt((residual**2).sum(0) / 59), rtol=1e-8)
+
+
+def test_iterations_limit_lsqr(folder):
+    folder.model()
+    outputs = []
+    for count in (1, 5):
+        folder.ok("translate", "m", "--from", 1, "--to", 2, "a.npy", "-o", "c.npy", "--method", "lsqr", "--iterations", count)
+        outputs.append(np.load(folder / "c.npy"))
+    assert not np.allclose(*outputs)
+
+
+def test_columns_says_that_samples_are_columns(folder):
+    np.save(folder / "at.npy", folder.a.T)
+    np.save(folder / "bt.npy", folder.b.T)
+    folder.ok("fit", "at.npy", "bt.npy", "--columns", "-o", "m")
+    folder.ok("verify", "m", "a.npy", "b.npy")
+    folder.ok("apply", "m", "--domain", 1, "at.npy", "--columns", "-o", "z.npy")
+    assert np.load(folder / "z.npy").shape == (60, 5)
+
+
+@pytest.mark.parametrize("extension", [".npy", ".csv", ".tsv", ".mat", ".h5"])
+def test_outputs_in_every_format_can_be_inputs(folder, extension):
+    folder.model()
+    folder.ok("apply", "m", "--domain", 1, "a.npy", "-o", "z.npy")
+    folder.ok("apply", "m", "--domain", 1, "a.npy", "-o", f"z{extension}")
+    folder.ok("fit", "z.npy", f"z{extension}", "-o", "n")
+    folder.ok("verify", "n", "z.npy", "z.npy")
+
+
+def test_csv_streams_without_knowing_its_length(folder):
+    np.savetxt(folder / "a.csv", folder.a, delimiter=",", fmt="%.17g")
+    np.savetxt(folder / "b.csv", folder.b, delimiter=",", fmt="%.17g")
+    assert folder.ok("fit", "a.csv", "b.csv", "-o", "m", "--json").json["n"] == 60
+    folder.ok("verify", "m", "a.npy", "b.npy")
+
+
+def test_verify_tells_what_it_found(folder):
+    folder.model()
+    found = folder.ok("verify", "m", "a.npy", "b.npy", "--json").json
+    assert found["verified"] is True and max(found["constraint_residuals"]) < 1e-10
+
+
+def test_verify_refutes_other_data_and_says_so(folder):
+    folder.model()
+    np.save(folder / "other.npy", np.random.default_rng(9).normal(size=(60, 7)))
+    result = folder.run("verify", "m", "other.npy", "b.npy", "--json")
+    assert result.status == 3 and result.json["verified"] is False and "does not fit" in result.err
+    changed = folder.a.copy()
+    changed[3, 2] += 0.01
+    np.save(folder / "other.npy", changed)
+    assert folder.run("verify", "m", "other.npy", "b.npy").status == 3
+    assert folder.run("verify", "m", "other.npy", "b.npy", "--tolerance", "0.1").status == 0
+
+
+def test_verify_does_not_believe_the_file(folder):
+    folder.model()
+    content = (folder / "m").read_bytes()
+    objective = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])["__metadata__"]["objective"]
+    forged = content.replace(b'"objective":"' + objective.encode(), b'"objective":"' + b"0." + b"1" * (len(objective) - 2))
+    assert forged != content and len(forged) == len(content)
+    (folder / "m").write_bytes(forged)
+    assert "claimed" in folder.run("verify", "m", "a.npy", "b.npy").err
+
+
+def test_verify_refutes_reordered_pairs(folder):
+    folder.model()
+    np.save(folder / "b.npy", folder.b[::-1])
+    assert folder.run("verify", "m", "a.npy", "b.npy").status == 3
+
+
+def test_dry_run_prints_shapes_route_memory_and_work_and_touches_nothing(folder):
+    for command in ("fit", "summarize"):
+        before = folder.names()
+        result = folder.ok(command, "a.npy", "b.npy", "--dry-run", "-o", "m")
+        assert "60 samples × 7 features" in result.out and "memory" in result.out and "work" in result.out
+        assert folder.ok(command, "a.npy", "b.npy", "--dry-run", "--json").json["memory_bytes"] > 1e6
+        assert folder.names() == before
+
+
+def test_one_file_may_be_both_domains(folder):
+    folder.ok("fit", "a.npy", "a.npy", "-o", "m")
+    assert folder.ok("info", "m", "--json").json["objective"] == pytest.approx(0, abs=1e-10)
+
+
+def test_report_is_one_page_that_needs_nothing_else(folder):
+    folder.model()
+    assert folder.ok("report", "m", "a.npy", "b.npy", "-o", "r.html", "--json").json["report"] == "r.html"
+    page = (folder / "r.html").read_text()
+    for part in ("<svg", "Certificate", "Canonical correlations", "Covariance spectrum", "Loadings", "found in the pairs"):
+        assert part in page
+    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
+    folder.ok("report", "m", "-o", "alone.html")
+    assert "found in the pairs" not in (folder / "alone.html").read_text()
+
+
+def test_report_shows_loadings_as_images(folder):
+    random = np.random.default_rng(0)
+    causes = random.normal(size=(40, 3))
+    np.save(folder / "p.npy", causes @ random.normal(size=(3, 12)) + 0.1 * random.normal(size=(40, 12)))
+    np.save(folder / "q.npy", folder.b[:40])
+    folder.ok("fit", "p.npy", "q.npy", "-o", "m")
+    folder.ok("report", "m", "--shape", "3x4", "-o", "r.html")
+    assert "data:image/png;base64," in (folder / "r.html").read_text()
+    assert "3x5 is 15 pixels" in folder.fails(3, "report", "m", "--shape", "3x5", "-o", "x.html")

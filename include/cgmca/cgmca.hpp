@@ -17,4 +17,6 @@
 //
 #include <cgmca/invert.hpp>
 //
+#include <cgmca/image.hpp>
+//
 #include <cgmca/threads.hpp>

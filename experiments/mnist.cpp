@@ -1,5 +1,6 @@
 #include "experiments/mnist.hpp"
 
+#include <Eigen/SVD>
 #include <cgmca/cgmca.hpp>
 
 #include <fmt/format.h>
@@ -34,12 +35,23 @@ struct Models {
   Model mca, cgmca;
 };
 
+// The scores t_i = T_i (x - mean) depend on the data alone, so that MCA's maps z = t come with CGMCA's z = M t and need
+// no fit of their own. The certificate stays CGMCA's.
+Model with_identity(Model model) {
+  const Index t = model.domain(Domain::one).scores();
+  model.common_dimension = t;
+  for (auto& map : model.domains) map->mixing = Matrix::Identity(t, t);
+  model.covariances.fill(Covariance::identity(t).description());
+  return model;
+}
+
 Models fit_both(const Pairs& train, Index t) {
   PairSummary summary(train.clean.rows(), train.noisy.rows());
   summary.add(train.clean, train.noisy);
   const auto at_rank = [&](Index rank) {
-    const Covariance of_data = Covariance::data(Domain::one, rank), identity = Covariance::identity(rank);
-    return Models{rank, fit(summary, identity, identity), fit(summary, of_data, of_data)};
+    const Covariance of_data = Covariance::data(Domain::one, rank);
+    Model cgmca = fit(summary, of_data, of_data);
+    return Models{rank, with_identity(cgmca), std::move(cgmca)};
   };
   try {
     return at_rank(t);
@@ -54,6 +66,11 @@ Matrix by_lsqr(const Model& model, const Matrix& noisy, const LsqrOptions& optio
 
 Matrix closed_form(const Model& model, const Matrix& noisy, Method method) {
   return translate(model, Domain::two, Domain::one, noisy, method);
+}
+
+double condition(const DomainMap& map) {
+  const Vector s = Eigen::BDCSVD<Matrix>(map.matrix()).singularValues();
+  return s(0) / s(map.scores() - 1);
 }
 
 IterationCurve follow_iterations(const Models& models, const Pairs& test, ImageSize size, int digit) {
@@ -75,6 +92,10 @@ IterationCurve follow_iterations(const Models& models, const Pairs& test, ImageS
   const Matrix exact = closed_form(models.cgmca, noisy, Method::exact);
   curve.exact = measure(exact);
   curve.exact_clipped = measure_clipped(exact);
+  curve.mca_condition = condition(models.mca.domain(Domain::one));
+  curve.cgmca_condition = condition(models.cgmca.domain(Domain::one));
+  const Vector& variances = models.cgmca.certificate.singular_A;  // σ(A) of C1 = C2 are its eigenvalues
+  curve.leading_share = variances.head(std::min<Index>(20, variances.size())).sum() / variances.sum();
   return curve;
 }
 
@@ -103,10 +124,12 @@ void run_digit(const Dataset& data, const MnistOptions& options, int repetition,
   row.n_test = static_cast<Index>(parts.test.size());
   row.ranks = models.cgmca.certificate.ranks;
   row.correlations = models.cgmca.certificate.singular_B;
-  row.exact_difference = (closed_form(models.mca, test.noisy, Method::exact) - exact).norm() / exact.norm();
   if (!options.figures) return;
-  row.example = {test.clean.col(0),   test.noisy.col(0),     mca.col(0),           cgmca.col(0),
-                 mca_filtered.col(0), cgmca_filtered.col(0), exact_clipped.col(0), lmmse.col(0)};
+  row.exact_difference = (closed_form(models.mca, test.noisy, Method::exact) - exact).norm() / exact.norm();
+  Index j = 0;
+  (test.clean.colwise() - models.cgmca.domain(Domain::one).mean).colwise().squaredNorm().minCoeff(&j);
+  row.example = {test.clean.col(j),   test.noisy.col(j),     mca.col(j),           cgmca.col(j),
+                 mca_filtered.col(j), cgmca_filtered.col(j), exact_clipped.col(j), lmmse.col(j)};
   if (curve != nullptr) *curve = follow_iterations(models, test, size, row.digit);
 }
 

@@ -38,7 +38,7 @@ struct Scores {
   double exact_psnr = 0, lmmse_psnr = 0, noisy_psnr = 0;       // dB
 };
 
-// A test image on its way, each 784 pixels.
+// A test image on its way, each 784 pixels: the one nearest to the mean of the training images.
 struct Example {
   Vector clean, noisy, mca, cgmca, mca_filtered, cgmca_filtered, exact, lmmse;
 };
@@ -49,9 +49,10 @@ struct DigitRow {
   Index n_train = 0, n_test = 0;
   std::array<Index, 2> ranks{};  // of the two domains, first run
   std::vector<Scores> runs;      // one per repetition
-  double exact_difference = 0;   // ‖X_MCA - X_CGMCA‖/‖X_CGMCA‖ of the exact translations, first run
   Vector correlations;           // canonical, first run
-  Example example;               // where figures are asked for
+  // Where figures are asked for:
+  Example example;
+  double exact_difference = 0;  // ‖X_MCA - X_CGMCA‖/‖X_CGMCA‖ of the exact translations, first run
 
   double mean(double Scores::*score) const;
   double sd(double Scores::*score) const;  // of the runs; 0 for a single one
@@ -65,6 +66,8 @@ struct IterationCurve {
   std::vector<double> mca, cgmca;                  // as in the table
   std::vector<double> mca_clipped, cgmca_clipped;  // clipped to [0, 1] and not filtered
   double exact = 0, exact_clipped = 0;             // where both arrive
+  double mca_condition = 0, cgmca_condition = 0;   // σ_1/σ_t of A1
+  double leading_share = 0;                        // of CGMCA's common space: variance along its first 20 directions
 };
 
 struct MnistResult {

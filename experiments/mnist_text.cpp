@@ -36,7 +36,6 @@ Json row_json(const DigitRow& row) {
     for (const auto& [name, score] : kSimilarity) one[name] = run.*score;
     json["runs"].push_back(one);
   }
-  json["exact_difference"] = row.exact_difference;
   return json;
 }
 

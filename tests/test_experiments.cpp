@@ -138,6 +138,19 @@ TEST(Experiments, DrawnDigitsRunFromDataToReport) {
   EXPECT_THROW(load_dataset(folder.path().string()), IoError);
 }
 
+// The experiment takes MCA's maps from CGMCA's fit: same scores, and nothing between them and the common space.
+TEST(Experiments, TheScoresOfMcaAreThoseOfCgmca) {
+  const Dataset data = draw_digits(400, 1);
+  const std::vector<Index> images = data.of_class(8);
+  const Matrix clean = data.images(Eigen::all, images), noisy = corrupt(data, images, Noise::imnoise, 1);
+  const Covariance identity = Covariance::identity(40), of_data = Covariance::data(Domain::one, 40);
+  const Model mca = fit(clean, noisy, identity, identity), cgmca = fit(clean, noisy, of_data, of_data);
+  for (const Domain domain : {Domain::one, Domain::two}) {
+    EXPECT_LE(testing::relative(mca.domain(domain).weights, cgmca.domain(domain).weights), 1e-12);
+    EXPECT_EQ(mca.domain(domain).mixing, Matrix::Identity(40, 40));
+  }
+}
+
 // One digit of the table: its entries lie in the spread of the reference's five runs.
 TEST(Experiments, ARealDigitFallsWithinTheReference) {
   CGMCA_NEEDS_SHARED("data/mnist/train-images-idx3-ubyte.gz");

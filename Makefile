@@ -1,7 +1,9 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build test sanitize clang format tidy install clean
+.PHONY: all deps build demo test test-interop sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
+# Inputs per fuzz target.
+FUZZ_RUNS ?= 2000000
 
 all: build
 
@@ -12,8 +14,21 @@ build: deps
 	@test -f build/build.ninja || cmake --preset release
 	@cmake --build --preset release
 
+# The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
+demo: build
+	@build/examples/example_two_sensors
+	@data="$$(tools/get-mnist)" || true; build/reproduce_mnist $${data:+--data "$$data"} --out out/mnist
+	@echo "report: out/mnist/report.html"
+
 test: build
 	@ctest --preset release
+
+# Files of GNU Octave and h5py, in both directions; image filters against Octave and scikit-image. Debian's own Python,
+# which has Debian's h5py.
+test-interop: build
+	@tools/install-deps interop
+	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
+	@/usr/bin/python3 tests/interop/check_image.py build/tests/test_image
 
 sanitize: deps
 	@cmake --preset sanitize
@@ -24,6 +39,12 @@ clang: deps
 	@tools/install-deps clang
 	@cmake --preset clang
 	@cmake --build --preset clang
+
+fuzz: deps
+	@tools/install-deps clang
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@FUZZ_RUNS=$(FUZZ_RUNS) fuzz/run
 
 format:
 	@tools/install-deps clang
@@ -37,4 +58,4 @@ install: build
 	@cmake --install build --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-sanitize build-clang
+	@rm -rf build build-sanitize build-clang build-fuzz

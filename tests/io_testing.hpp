@@ -5,6 +5,7 @@
 #include <cgmca/error.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -117,6 +118,28 @@ class SmallDisk {
  private:
   rlimit limit_{};
   void (*handler_)(int);
+};
+
+// No more memory than `bytes` beyond what is in use. (Sanitizers need more than any limit.)
+class LittleMemory {
+ public:
+#ifdef __SANITIZE_ADDRESS__
+  explicit LittleMemory(rlim_t) {}
+#else
+  explicit LittleMemory(rlim_t bytes) {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    ::getrlimit(RLIMIT_AS, &limit_);
+    const rlimit little{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + bytes, limit_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &little);
+  }
+  ~LittleMemory() { ::setrlimit(RLIMIT_AS, &limit_); }
+#endif
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+  rlimit limit_{};
 };
 
 }  // namespace cgmca

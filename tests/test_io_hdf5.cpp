@@ -230,11 +230,31 @@ TEST_F(Hdf5Test, AFullDiskLeavesTheOldFileAlone) {
   {
     const SmallDisk disk(64 << 10);
     expect_says(message_of<IoError>([&] { write_hdf5(path("a.h5"), "X", random_matrix(300, 300)); }),
-                {"cannot write", "a.h5"});
+                {"cannot write", "a.h5", "File too large"});
   }
   EXPECT_EQ(read_all(open_hdf5, path("a.h5")), ramp(2, 3));
   EXPECT_EQ(files(), 1);
-  write_hdf5(path("b.h5"), "X", ramp(2, 3));  // HDF5 has recovered
+  write_hdf5(path("b.h5"), "X", ramp(2, 3));  // and HDF5 is as it was
+}
+
+// Left to itself, HDF5 crashes at the process's exit after a disk was full.
+TEST_F(Hdf5Test, AProcessThatMetAFullDiskExitsAsUsual) {
+  EXPECT_EXIT(
+      {
+        const SmallDisk disk(64 << 10);
+        try {
+          write_hdf5(path("a.h5"), "X", random_matrix(300, 300));
+        } catch (const IoError&) {
+          std::exit(7);
+        }
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+TEST_F(Hdf5Test, LongNamesAndDeepGroupsAreWritten) {
+  const std::string name = fmt::format("/{}/b/c/d/e/f/g/{}", std::string(3000, 'a'), std::string(2000, 'x'));
+  write_hdf5(path("a.h5"), name, ramp(3, 4));
+  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), name), ramp(3, 4));
 }
 
 TEST_F(Hdf5Test, AFolderThatIsAbsentIsAnIoErrorAndABadNameInvalidInput) {

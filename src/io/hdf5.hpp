@@ -1,8 +1,12 @@
 // The HDF5 library as this one may use it: silent, one thread at a time, nothing left open.
 #pragma once
 
+#include <cgmca/types.hpp>
+
 #include <hdf5.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -43,8 +47,7 @@ class Hdf5Handle {
 
   Hdf5Handle() = default;
   Hdf5Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept
-      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(close_, other.close_);
@@ -63,5 +66,38 @@ class Hdf5Handle {
   hid_t id_ = H5I_INVALID_HID;
   Close close_ = nullptr;
 };
+
+// An existing file, written by place. `target` is what messages call it.
+class PlacedFile {
+ public:
+  PlacedFile(const std::string& path, std::string target);
+  ~PlacedFile();
+  PlacedFile(const PlacedFile&) = delete;
+  PlacedFile& operator=(const PlacedFile&) = delete;
+
+  const std::string& target() const { return target_; }
+  void write(std::uint64_t place, const void* bytes, std::size_t count) const;
+  // Throws IoError where the file could not become `size` bytes long (see ulimit -f), or the disk
+  // has no room for the first `start` of them.
+  void reserve(std::uint64_t size, std::uint64_t start) const;
+
+ private:
+  [[noreturn]] void fail(int reason) const;
+
+  std::string target_;
+  int descriptor_;
+};
+
+// Makes the file an HDF5 file with one dataset of doubles, rows × columns, all of it but the
+// numbers. Returns their place, where they belong as native doubles, row-major without a gap.
+//
+// An HDF5 file that meets a full disk can be neither finished nor closed, and HDF5 1.10 then
+// crashes as the process exits. So HDF5 only lays the file out, the little it writes being reserved
+// beforehand, and the numbers are written without it.
+struct Hdf5Attribute {
+  std::string name, text;
+};
+std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const std::string& dataset, Index rows,
+                           Index columns, std::size_t userblock = 0, const Hdf5Attribute& attribute = {});
 
 }  // namespace cgmca::io

@@ -90,12 +90,10 @@ Name split(const std::string& source) {
     return fs::exists(path, ignored);
   };
   if (exists(source)) return {source, ""};
-  for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0;
-       colon = source.rfind(':', colon - 1)) {
+  for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0; colon = source.rfind(':', colon - 1)) {
     const std::string path = source.substr(0, colon);
     if (!exists(path)) continue;
-    if (colon + 1 == source.size())
-      throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
+    if (colon + 1 == source.size()) throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
     return {path, source.substr(colon + 1)};
   }
   return {source, ""};  // opening it tells why it cannot be read
@@ -105,8 +103,7 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
   const Name name = split(source);
   const Format& format = format_of(name.path);
   if (!name.member.empty() && !format.has_members)
-    throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path,
-                                   format.name, name.member));
+    throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path, format.name, name.member));
   return format.open(name.path, name.member, options);
 }
 
@@ -134,8 +131,7 @@ Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }
 
 Matrix BlockReader::next(Index max_samples) {
-  if (max_samples < 1)
-    throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+  if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
   Matrix X = within_memory(name_, [&] { return source_->next(max_samples); });
   position_ += X.cols();
   return X;
@@ -144,8 +140,8 @@ Matrix BlockReader::next(Index max_samples) {
 void BlockReader::skip(Index count) {
   const auto n = samples();
   if (count < 0 || (n && count > *n - position_))
-    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed",
-                                   count, name_, n ? fmt::format("{}", *n) : "some", position_));
+    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed", count, name_,
+                                   n ? fmt::format("{}", *n) : "some", position_));
   source_->skip(count);
   position_ += count;
 }
@@ -156,8 +152,7 @@ Matrix read(const std::string& source, const ReadOptions& options) {
 
 void write(const std::string& target, const MatrixView& X) {
   // The first ':' after an extension that has members ends the path.
-  for (auto colon = target.find(':'); colon != std::string::npos;
-       colon = target.find(':', colon + 1)) {
+  for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
     const std::string path = target.substr(0, colon), member = target.substr(colon + 1);
     const std::string extension = extension_of(path);
     if (extension == ".mat") return io::write_mat(path, member, X);
@@ -169,8 +164,8 @@ void write(const std::string& target, const MatrixView& X) {
   if (extension == ".tsv") return io::write_csv(target, X, '\t');
   if (extension == ".mat") return io::write_mat(target, "X", X);
   if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(target, "X", X);
-  throw InvalidInput(fmt::format(
-      "cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+  throw InvalidInput(
+      fmt::format("cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
 }
 
 }  // namespace cgmca

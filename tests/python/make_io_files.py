@@ -1,0 +1,134 @@
+"""Writes files of every kind with NumPy, and what must be read from them.
+
+    make_io_files.py FOLDER
+
+FOLDER/cases.json lists the cases: the source's name, whether its columns are samples, and the
+matrix, samples as rows, with numbers as text so that none is rounded and nan has a place.
+"""
+
+import gzip
+import json
+import pathlib
+import struct
+import sys
+
+import numpy as np
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+random = np.random.default_rng(1)
+cases = []
+
+
+def case(source, array, columns=False):
+    """`array` as NumPy holds it: what reading `source` must give, by the rule of io.hpp."""
+    array = np.asarray(array)
+    if columns:
+        samples = array.reshape(-1, array.shape[-1]).T
+    else:
+        samples = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    rows = [[repr(float(x)) for x in row] for row in samples]
+    cases.append({"source": str(source), "columns": columns, "features": samples.shape[1], "rows": rows})
+
+
+def both_ways(source, array):
+    case(source, array)
+    case(source, array, columns=True)
+
+
+def sample(dtype, shape):
+    """Numbers over the whole range of a type, its ends among them."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        a = random.integers(info.min, info.max, shape, dtype=dtype.newbyteorder("="), endpoint=True)
+        a.flat[0], a.flat[-1] = info.min, info.max
+        return a.astype(dtype)
+    a = (random.standard_normal(shape) * 10.0 ** random.integers(-3, 4, shape)).astype(dtype)
+    info = np.finfo(dtype)
+    specials = [np.nan, np.inf, -np.inf, -0.0, info.max, info.tiny, info.smallest_subnormal]
+    a.flat[: len(specials)] = specials
+    return a
+
+
+TYPES = ["?", "i1", "u1"] + [order + t for order in "<>" for t in "i2 i4 i8 u2 u4 u8 f2 f4 f8".split()]
+SHAPES = {"1d": (9,), "2d": (5, 4), "3d": (4, 3, 5), "4d": (3, 2, 4, 2), "one": (1, 11), "tall": (11, 1)}
+
+
+def name_of(dtype):
+    return dtype.replace("<", "little_").replace(">", "big_").replace("?", "bool")
+
+
+# NPY: every type, shape, order and version.
+for dtype in TYPES:
+    for order in "CF":
+        path = folder / f"{name_of(dtype)}_{order}.npy"
+        array = np.asarray(sample(dtype, (6, 3, 2)), order=order)
+        np.save(path, array)
+        both_ways(path.name, array)
+for name, shape in SHAPES.items():
+    for order in "CF":
+        path = folder / f"{name}_{order}.npy"
+        array = np.asarray(sample("<f8", shape), order=order)
+        np.save(path, array)
+        both_ways(path.name, array)
+for version in [(1, 0), (2, 0), (3, 0)]:
+    path = folder / f"version_{version[0]}.npy"
+    with open(path, "wb") as file:
+        np.lib.format.write_array(file, array, version=version)
+    both_ways(path.name, array)
+np.save(folder / "none.npy", np.empty((0, 3)))
+case("none.npy", np.empty((0, 3)))
+wide = sample("<f8", (700, 130))  # longer than the buffers
+for order in "CF":
+    np.save(folder / f"wide_{order}.npy", np.asarray(wide, order=order))
+    both_ways(f"wide_{order}.npy", wide)
+
+# NPZ: stored and deflated, members named or not.
+arrays = {"x": sample("<f4", (7, 5)), "y z": sample(">i4", (4, 3)), "f": np.asfortranarray(sample("f8", (4, 3, 2)))}
+for save in (np.savez, np.savez_compressed):
+    save(folder / f"{save.__name__}.npz", wide=wide, **arrays)
+    for name, array in {"wide": wide, **arrays}.items():
+        both_ways(f"{save.__name__}.npz:{name}", array)
+    case(f"{save.__name__}.npz:x.npy", arrays["x"])
+    save(folder / f"{save.__name__}_one.npz", arrays["x"])
+    case(f"{save.__name__}_one.npz", arrays["x"])
+    case(f"{save.__name__}_one.npz:arr_0", arrays["x"])
+
+# CSV: as numpy.savetxt, Python's csv module and a spreadsheet write it.
+table = sample("f8", (8, 3))
+np.savetxt(folder / "savetxt.csv", table, delimiter=",")
+case("savetxt.csv", np.loadtxt(folder / "savetxt.csv", delimiter=",", ndmin=2))
+np.savetxt(folder / "exact.tsv", table, delimiter="\t", fmt="%.17g", header="a\tb\tc", comments="")
+both_ways("exact.tsv", table)
+
+
+def write_csv(name, separator, newline, start="", quote=""):
+    lines = [separator.join(quote + repr(float(x)) + quote for x in row) for row in table]
+    text = start + newline.join(lines) + newline
+    (folder / name).write_bytes(text.encode("utf-8"))
+    both_ways(name, table)
+
+
+write_csv("plain.csv", ",", "\n")
+write_csv("windows.csv", ";", "\r\n", start="\ufeff\"größe, cm\";b;c\r\n\r\n")
+write_csv("quoted.csv", ",", "\n\n", quote='"')
+write_csv("tabs.csv", "\t", "\n", start="a\tb\tc\n")
+
+# IDX: every type, plain and compressed.
+for code, dtype in {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}.items():
+    for shape in [(9,), (5, 4), (6, 3, 4)]:
+        array = sample(dtype, shape)
+        name = f"{code:02x}-idx{len(shape)}"
+        data = struct.pack(f">BBBB{len(shape)}I", 0, 0, code, len(shape), *shape) + array.tobytes()
+        (folder / name).write_bytes(data)
+        (folder / f"{name}.gz").write_bytes(gzip.compress(data))
+        both_ways(name, array)
+        both_ways(f"{name}.gz", array)
+
+# What the C++ test copies into other formats and check_io_files.py reads again.
+np.save(folder / "original.npy", sample("f8", (50, 7)))
+
+(folder / "cases.json").write_text(json.dumps(cases))

@@ -1,0 +1,84 @@
+// Files that other programs wrote (tests/python/make_io_files.py), and files for them to read
+// (tests/python/check_io_files.py).
+#include <gtest/gtest.h>
+#include <cgmca/io.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace cgmca {
+namespace {
+
+const std::string folder = CGMCA_IO_FILES;
+
+// Equal, nan at the same places, and the same signs of zero.
+bool same(const Matrix& X, const Matrix& Y) {
+  if (X.rows() != Y.rows() || X.cols() != Y.cols()) return false;
+  for (Index i = 0; i < X.size(); ++i) {
+    const double x = X.data()[i], y = Y.data()[i];
+    if (std::isnan(x) != std::isnan(y)) return false;
+    if (!std::isnan(x) && (x != y || std::signbit(x) != std::signbit(y))) return false;
+  }
+  return true;
+}
+
+nlohmann::json cases() {
+  std::ifstream file(folder + "/cases.json");
+  return file ? nlohmann::json::parse(file) : nlohmann::json::array();
+}
+
+Matrix expected(const nlohmann::json& c) {
+  const auto& rows = c["rows"];
+  Matrix X(c["features"].get<Index>(), static_cast<Index>(rows.size()));
+  for (Index s = 0; s < X.cols(); ++s)
+    for (Index f = 0; f < X.rows(); ++f)
+      X(f, s) = std::strtod(
+          rows[static_cast<std::size_t>(s)][static_cast<std::size_t>(f)].get_ref<const std::string&>().c_str(),
+          nullptr);
+  return X;
+}
+
+TEST(FilesOfOtherPrograms, AreReadAsTheyWereWritten) {
+  const auto all = cases();
+  if (all.empty()) GTEST_SKIP() << "no files: no Python with NumPy made them";
+  EXPECT_GE(all.size(), 200U);
+  for (const auto& c : all) {
+    const std::string source = folder + "/" + c["source"].get<std::string>();
+    const ReadOptions options{.columns = c["columns"].get<bool>()};
+    SCOPED_TRACE(source + (options.columns ? ", columns" : ""));
+    const Matrix X = expected(c);
+    EXPECT_TRUE(same(read(source, options), X));
+    for (const Index block : {1, 4, 100}) {
+      BlockReader reader(source, options);
+      EXPECT_EQ(reader.features(), X.rows());
+      EXPECT_EQ(reader.samples().value_or(X.cols()), X.cols());
+      const Index first = std::min<Index>(X.cols(), 2);
+      reader.skip(first);
+      Index at = first;
+      for (Matrix part = reader.next(block); part.cols() > 0; part = reader.next(block)) {
+        ASSERT_LE(at + part.cols(), X.cols());
+        EXPECT_TRUE(same(part, X.middleCols(at, part.cols())));
+        at += part.cols();
+      }
+      EXPECT_EQ(at, X.cols());
+      EXPECT_EQ(reader.samples(), X.cols());
+    }
+  }
+}
+
+TEST(FilesOfOtherPrograms, AreCopiedForThemToCheck) {
+  if (cases().empty()) GTEST_SKIP() << "no files: no Python with NumPy made them";
+  const Matrix X = read(folder + "/original.npy");
+  for (const char* name : {"copy.npy", "copy.csv", "copy.tsv"}) {
+    write(folder + "/" + name, X);
+    EXPECT_TRUE(same(read(folder + "/" + name), X)) << name;
+  }
+  write(folder + "/part.npy", X.block(1, 2, 3, 3));
+  write(folder + "/copy_none.npy", read(folder + "/none.npy"));
+}
+
+}  // namespace
+}  // namespace cgmca

@@ -101,11 +101,9 @@ Name split(const std::string& source) {
 
 // The first ':' after an extension that has members ends the path.
 Name split_target(const std::string& target) {
-  for (auto colon = target.find(':'); colon != std::string::npos;
-       colon = target.find(':', colon + 1)) {
+  for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
     const std::string path = target.substr(0, colon), extension = extension_of(path);
-    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5")
-      return {path, target.substr(colon + 1)};
+    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5") return {path, target.substr(colon + 1)};
   }
   return {target, "X"};
 }
@@ -169,8 +167,8 @@ void write(const std::string& target, const MatrixView& X) {
   if (extension == ".tsv") return io::write_csv(name.path, X, '\t');
   if (extension == ".mat") return io::write_mat(name.path, name.member, X);
   if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(name.path, name.member, X);
-  throw InvalidInput(fmt::format(
-      "cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+  throw InvalidInput(
+      fmt::format("cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
 }
 
 std::string file_of(const std::string& source_or_target) {

@@ -80,6 +80,7 @@ const char* name(SummaryForm form) {
 PairSummary::PairSummary(Index d1, Index d2, Accumulate accumulate) : d1_(d1), d2_(d2), accumulate_(accumulate) {
   if (d1 < 1 || d2 < 1)
     throw InvalidInput(fmt::format("a summary of {} and {} features; both need at least 1", d1, d2));
+  rows_.resize(d1_ + d2_, 0);
 }
 
 void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
@@ -116,7 +117,7 @@ void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
 void PairSummary::compress_pending() {
   Matrix Xc = std::move(rows_);
   Xc.conservativeResize(Eigen::NoChange, pending_);
-  rows_.resize(0, 0);
+  rows_.resize(d1_ + d2_, 0);
   const Vector mean = column_mean(Xc);
   Xc.colwise() -= mean;
   join(std::move(Xc), mean, std::exchange(pending_, 0));

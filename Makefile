@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-browser sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-interop test-browser sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -14,11 +14,21 @@ build: deps
 	@test -f build/build.ninja || cmake --preset release
 	@cmake --build --preset release
 
+# The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
 demo: build
 	@build/examples/example_two_sensors
+	@data="$$(tools/get-mnist)" || true; build/reproduce_mnist $${data:+--data "$$data"} --out out/mnist
+	@echo "report: out/mnist/report.html"
 
 test: build
 	@ctest --preset release
+
+# Files of GNU Octave and h5py, in both directions; image filters against Octave and scikit-image. Debian's own Python,
+# which has Debian's h5py.
+test-interop: build
+	@tools/install-deps interop
+	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
+	@/usr/bin/python3 tests/interop/check_image.py build/tests/test_image
 
 # Reports in headless Chromium; screenshots in out/browser.
 test-browser: build

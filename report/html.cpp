@@ -39,7 +39,7 @@ tr.sum td { border-top: 2px solid var(--muted); font-weight: 600; }
 .pictures div { max-width: 100%; font-size: .92rem; }
 .strips { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem .75rem; align-items: center; }
 .strips span { font-size: .92rem; }
-.strips img { width: 100%; max-width: 780px; }
+.strips img { width: 100%; }
 img { display: block; max-width: 100%; height: auto; image-rendering: pixelated; }
 @media (max-width: 540px) { .strips { grid-template-columns: minmax(0, 1fr); } .strips span { margin-top: .35rem; }
   h1 { font-size: 1.4rem; } }
@@ -142,7 +142,11 @@ Page& Page::pictures(const std::vector<Picture>& pictures, std::string_view capt
 
 Page& Page::strips(const std::vector<Picture>& rows, std::string_view caption) {
   std::string html = "<figure><div class=\"strips\">";
-  for (const Picture& row : rows) html += fmt::format("<span>{}</span>{}", escape(row.label), image_tag(row, ""));
+  for (const Picture& row : rows) {
+    const double width = 2.7 * static_cast<double>(row.image.width);
+    html += fmt::format("<span>{}</span>{}", escape(row.label),
+                        image_tag(row, fmt::format(" style=\"max-width:min(100%, {:.0f}px)\"", width)));
+  }
   body_ += html + "</div>" + caption_tag(caption) + "</figure>\n";
   return *this;
 }

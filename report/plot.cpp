@@ -133,8 +133,8 @@ std::string stems(const std::vector<Series>& series, const Axes& axes) {
 }
 
 std::string bars(const std::vector<std::string>& categories, const std::vector<Series>& series, const Axes& axes) {
-  std::vector<std::string> names;
-  for (const Series& one : series) names.push_back(one.name);
+  std::vector<std::string> names(series.size());
+  std::transform(series.begin(), series.end(), names.begin(), [](const Series& one) { return one.name; });
   Frame frame(axes, categories, y_interval(series, axes, true), names);
   const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, series.size()));
   for (std::size_t index = 0; index < series.size(); ++index) {

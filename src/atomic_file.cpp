@@ -64,7 +64,7 @@ void sync_folder(const std::string& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string target) : target_(resolve(std::move(target))) {
+AtomicFile::AtomicFile(const std::string& target) : target_(resolve(target)) {
   struct stat existing {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) {

@@ -13,7 +13,7 @@ namespace cgmca {
 
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string target);
+  explicit AtomicFile(const std::string& target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

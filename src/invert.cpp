@@ -15,6 +15,7 @@ namespace {
 
 using linalg::AB;
 using linalg::ABC;
+using linalg::AtB;
 
 void check_common(const Model& model, const MatrixView& Z) {
   if (Z.rows() == model.common_dimension) return;
@@ -45,10 +46,48 @@ Vector standard_error(const DomainMap& to, const Matrix& regression) {
 }
 
 // LSQR on A x = z + A mean with A = M T. (19)
+//
+// Its iterates do not depend on the orthonormal bases in which A is written. With A = P diag(σ) Qᵀ they are x = Q x̃,
+// where x̃ are those for the diagonal system diag(σ) x̃ = Pᵀ y: for many samples the SVD costs less than the products
+// with A that it saves. What of y no x can reach, y - P Pᵀ y, is kept as one more equation 0 = ‖y - P Pᵀ y‖, since
+// the stopping rule looks at the whole residual.
+struct DiagonalSystem {
+  Matrix P, Q;  // k×c, d×c
+  Vector s;     // c
+};
+
+// M = Q_M R, R T = P' diag(σ) Qᵀ, P = Q_M P': an SVD of c rows instead of k, without the columns of T that are zero.
+DiagonalSystem diagonalize(const DomainMap& map) {
+  std::vector<Index> used;
+  for (Index j = 0; j < map.features(); ++j) {
+    if (map.weights.col(j).any()) used.push_back(j);
+  }
+  const linalg::Qr qr = linalg::thin_qr(map.mixing);
+  linalg::Svd svd = linalg::thin_svd(AB(qr.R, map.weights(Eigen::all, used)));
+  Matrix Q = Matrix::Zero(map.features(), svd.s.size());
+  Q(used, Eigen::all) = svd.V;
+  return {AB(qr.Q, svd.U), std::move(Q), std::move(svd.s)};
+}
+
 Matrix by_lsqr(const DomainMap& map, const MatrixView& Z, const LsqrOptions& options) {
-  const Index k = map.mixing.rows(), d = map.features();
-  const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
-  return lsqr(LinearOperator::product(map.mixing, map.weights), Z.colwise() + shift, with_defaults(options, k, d)).X;
+  const Index k = map.mixing.rows(), d = map.features(), c = map.scores();
+  const LsqrOptions settled = with_defaults(options, k, d);
+  const Matrix Y = Z.colwise() + Vector(AB(map.mixing, AB(map.weights, map.mean)));
+  if (Y.cols() * settled.iterations < 10 * c) {  // an SVD costs about as much as 10 c products with A and Aᵀ
+    return lsqr(LinearOperator::product(map.mixing, map.weights), Y, settled).X;
+  }
+  const DiagonalSystem system = diagonalize(map);
+  Matrix rotated(c + 1, Y.cols());
+  rotated.topRows(c) = AtB(system.P, Y);
+  rotated.row(c) = (Y - AB(system.P, rotated.topRows(c))).colwise().norm();
+  const LinearOperator diagonal{c + 1, c,
+                                [&](const MatrixView& X) {
+                                  Matrix result = Matrix::Zero(c + 1, X.cols());
+                                  result.topRows(c) = system.s.asDiagonal() * X;
+                                  return result;
+                                },
+                                [&](const MatrixView& U) -> Matrix { return system.s.asDiagonal() * U.topRows(c); }};
+  return AB(system.Q, lsqr(diagonal, rotated, settled).X);
 }
 
 }  // namespace

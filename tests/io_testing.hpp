@@ -130,8 +130,7 @@ class LittleMemory {
     rlim_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     ::getrlimit(RLIMIT_AS, &limit_);
-    const rlimit little{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + bytes,
-                        limit_.rlim_max};
+    const rlimit little{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + bytes, limit_.rlim_max};
     ::setrlimit(RLIMIT_AS, &little);
   }
   ~LittleMemory() { ::setrlimit(RLIMIT_AS, &limit_); }

@@ -34,8 +34,8 @@ TEST_F(IoTest, WithoutAKnownExtensionItIsToldByContent) {
 TEST_F(IoTest, AnUnknownFormatIsRefusedWithTheKnownOnes) {
   put_bytes(path("a.doc"), "hello");
   expect_says(message_of<FormatError>([&] { read(path("a.doc")); }),
-              {"a.doc' is in no format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX",
-               ".mat", ".h5", "folder of PNG"});
+              {"a.doc' is in no format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX", ".mat", ".h5",
+               "folder of PNG"});
   put_bytes(path("empty"), "");
   EXPECT_THROW(read(path("empty")), FormatError);
   expect_says(message_of<InvalidInput>([&] { write(path("a.doc"), Matrix(1, 1)); }),
@@ -61,6 +61,9 @@ TEST_F(IoTest, APathThatExistsIsTakenAsItIsEvenWithAColon) {
   const Matrix X = random_matrix(2, 3), Y = random_matrix(4, 5);
   write(path("a:b.npy"), X);
   EXPECT_EQ(read(path("a:b.npy")), X);
+  write(path("a.npy"), Y);
+  write(path("a.npy:b.npy"), X);  // not the member b.npy of a.npy
+  EXPECT_EQ(read(path("a.npy:b.npy")), X);
   fs::create_directory(path("c:d"));
   write(path("c:d/e.npy"), Y);
   EXPECT_EQ(read(path("c:d/e.npy")), Y);

@@ -10,8 +10,7 @@ namespace {
 
 class CsvTest : public FolderTest {
  protected:
-  Matrix read_text(const std::string& text, const std::string& name = "a.csv",
-                   const ReadOptions& options = {}) {
+  Matrix read_text(const std::string& text, const std::string& name = "a.csv", const ReadOptions& options = {}) {
     put_bytes(path(name), text);
     return read(path(name), options);
   }
@@ -160,8 +159,7 @@ TEST_F(CsvTest, SkippingBeyondTheEndIsRefusedWithTheFigures) {
   put_bytes(path("a.csv"), "1,2\n3,4\n5,6\n");
   BlockReader reader(path("a.csv"));
   reader.next(1);
-  expect_says(message_of<InvalidInput>([&] { reader.skip(3); }),
-              {"cannot skip 3 samples", "holds 3 and 1 are passed"});
+  expect_says(message_of<InvalidInput>([&] { reader.skip(3); }), {"cannot skip 3 samples", "holds 3 and 1 are passed"});
 }
 
 TEST_F(CsvTest, ALineMayBeLongerThanAnyBuffer) {

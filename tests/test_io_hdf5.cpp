@@ -20,12 +20,10 @@ class Hdf5Test : public FolderTest {
   // gzip where `chunk` is given.
   template <class T>
   void put(const std::string& file, const std::string& name, hid_t type, hid_t memory,
-           const std::vector<hsize_t>& shape, const std::vector<T>& numbers,
-           const std::vector<hsize_t>& chunk = {}) {
+           const std::vector<hsize_t>& shape, const std::vector<T>& numbers, const std::vector<hsize_t>& chunk = {}) {
     const std::string full = path(file);
-    const hid_t id = std::filesystem::exists(full)
-                         ? H5Fopen(full.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
-                         : H5Fcreate(full.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t id = std::filesystem::exists(full) ? H5Fopen(full.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
+                                                   : H5Fcreate(full.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
     const hid_t link = H5Pcreate(H5P_LINK_CREATE), creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_create_intermediate_group(link, 1);
@@ -44,8 +42,7 @@ class Hdf5Test : public FolderTest {
     H5Fclose(id);
   }
 
-  std::string refusal(const std::string& file, const std::string& member = "",
-                      const ReadOptions& options = {}) {
+  std::string refusal(const std::string& file, const std::string& member = "", const ReadOptions& options = {}) {
     return message_of<FormatError>([&] { read_all(open_hdf5, path(file), member, options); });
   }
 };
@@ -83,10 +80,9 @@ TEST_F(Hdf5Test, NoSamplesAreWrittenAndReadAsNone) {
 TEST_F(Hdf5Test, EveryNumberTypeAndByteOrderIsRead) {
   const std::vector<double> numbers{0, 1, 2, 100, 101, 102};
   for (const hid_t type :
-       {H5T_STD_I8LE, H5T_STD_U8BE, H5T_STD_I16LE, H5T_STD_I16BE, H5T_STD_U16LE, H5T_STD_U16BE,
-        H5T_STD_I32LE, H5T_STD_I32BE, H5T_STD_U32LE, H5T_STD_U32BE, H5T_STD_I64LE, H5T_STD_I64BE,
-        H5T_STD_U64LE, H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE,
-        H5T_IEEE_F64BE, H5T_NATIVE_LDOUBLE}) {
+       {H5T_STD_I8LE, H5T_STD_U8BE, H5T_STD_I16LE, H5T_STD_I16BE, H5T_STD_U16LE, H5T_STD_U16BE, H5T_STD_I32LE,
+        H5T_STD_I32BE, H5T_STD_U32LE, H5T_STD_U32BE, H5T_STD_I64LE, H5T_STD_I64BE, H5T_STD_U64LE, H5T_STD_U64BE,
+        H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_LDOUBLE}) {
     const std::string file = fmt::format("t{}.h5", type);
     put(file, "x", type, H5T_NATIVE_DOUBLE, {2, 3}, numbers);
     EXPECT_EQ(read_all(open_hdf5, path(file)), ramp(3, 2)) << type;
@@ -143,17 +139,15 @@ TEST_F(Hdf5Test, StreamingEqualsReadingWholeForEveryBlockSize) {
 TEST_F(Hdf5Test, OneAxisIsOneFeature) {
   put<double>("a.h5", "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {3}, {1, 2, 3});
   EXPECT_EQ(read_all(open_hdf5, path("a.h5")), (Matrix(1, 3) << 1, 2, 3).finished());
-  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "", {.columns = true}),
-            (Matrix(1, 3) << 1, 2, 3).finished());
+  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "", {.columns = true}), (Matrix(1, 3) << 1, 2, 3).finished());
 }
 
 TEST_F(Hdf5Test, SeveralDatasetsAreListedAndANameMustBeGiven) {
   put<double>("a.h5", "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {2, 3}, {0, 1, 2, 3, 4, 5});
   put<int>("a.h5", "group/labels", H5T_STD_U8LE, H5T_NATIVE_INT, {4}, {0, 1, 2, 3});
-  expect_says(refusal("a.h5"), {"2 numeric arrays", "/x (float64 2×3)", "/group/labels (uint8 4)",
-                                "a.h5:/group/labels"});
-  expect_says(refusal("a.h5", "group/lables"),
-              {"holds no '/group/lables'", "did you mean '/group/labels'?"});
+  expect_says(refusal("a.h5"),
+              {"2 numeric arrays", "/x (float64 2×3)", "/group/labels (uint8 4)", "a.h5:/group/labels"});
+  expect_says(refusal("a.h5", "group/lables"), {"holds no '/group/lables'", "did you mean '/group/labels'?"});
   expect_says(refusal("a.h5", "/group"), {"holds no '/group'", "/group/labels (uint8 4)"});
   EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "/group/labels").cols(), 4);
 }
@@ -212,8 +206,7 @@ TEST_F(Hdf5Test, DamagedFilesAreFormatErrorsWithHdf5sReason) {
   put_bytes(path("text.h5"), "this is no HDF5 file, however it is called");
   expect_says(refusal("text.h5"), {"text.h5' (42 bytes)", "signature"});
 
-  put("a.h5", "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {64, 64}, std::vector<double>(4096, 0.25),
-      {64, 64});
+  put("a.h5", "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {64, 64}, std::vector<double>(4096, 0.25), {64, 64});
   const std::string good = bytes_of(path("a.h5"));
   put_bytes(path("short.h5"), good.substr(0, good.size() / 2));
   expect_says(refusal("short.h5"), {"short.h5'", "truncated"});
@@ -226,9 +219,7 @@ TEST_F(Hdf5Test, DamagedFilesAreFormatErrorsWithHdf5sReason) {
 }
 
 TEST_F(Hdf5Test, WhatCannotBeReadIsAnIoError) {
-  const auto io_error = [&](const std::string& file) {
-    return message_of<IoError>([&] { open_hdf5(file, "", {}); });
-  };
+  const auto io_error = [&](const std::string& file) { return message_of<IoError>([&] { open_hdf5(file, "", {}); }); };
   expect_says(io_error(path("absent.h5")), {"absent.h5", "No such file"});
   expect_says(io_error(folder.string()), {"Is a directory"});
   expect_says(io_error("/dev/null"), {"no regular file"});
@@ -238,9 +229,8 @@ TEST_F(Hdf5Test, AFullDiskLeavesTheOldFileAlone) {
   write_hdf5(path("a.h5"), "X", ramp(2, 3));
   {
     const SmallDisk disk(64 << 10);
-    expect_says(
-        message_of<IoError>([&] { write_hdf5(path("a.h5"), "X", random_matrix(300, 300)); }),
-        {"cannot write", "a.h5", "File too large"});
+    expect_says(message_of<IoError>([&] { write_hdf5(path("a.h5"), "X", random_matrix(300, 300)); }),
+                {"cannot write", "a.h5", "File too large"});
   }
   EXPECT_EQ(read_all(open_hdf5, path("a.h5")), ramp(2, 3));
   EXPECT_EQ(files(), 1);
@@ -262,8 +252,7 @@ TEST_F(Hdf5Test, AProcessThatMetAFullDiskExitsAsUsual) {
 }
 
 TEST_F(Hdf5Test, LongNamesAndDeepGroupsAreWritten) {
-  const std::string name =
-      fmt::format("/{}/b/c/d/e/f/g/{}", std::string(3000, 'a'), std::string(2000, 'x'));
+  const std::string name = fmt::format("/{}/b/c/d/e/f/g/{}", std::string(3000, 'a'), std::string(2000, 'x'));
   write_hdf5(path("a.h5"), name, ramp(3, 4));
   EXPECT_EQ(read_all(open_hdf5, path("a.h5"), name), ramp(3, 4));
 }

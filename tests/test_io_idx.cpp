@@ -19,8 +19,7 @@ class IdxTest : public FolderTest {
  protected:
   void put_gzip(const std::string& name, const std::string& bytes) {
     const gzFile file = ::gzopen(path(name).c_str(), "wb");
-    ASSERT_EQ(::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
-              static_cast<int>(bytes.size()));
+    ASSERT_EQ(::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), static_cast<int>(bytes.size()));
     ASSERT_EQ(::gzclose(file), Z_OK);
   }
   Matrix read_bytes(const std::string& bytes) {
@@ -102,8 +101,7 @@ TEST_F(IdxTest, LabelsAreOneFeature) {
 TEST_F(IdxTest, AFileOfAnotherLengthThanPromisedIsRefusedWithTheFigures) {
   expect_says(refusal(idx(0x0b, {3, 2}, "0123456789")),
               {"a.idx' is truncated", "3×2", "6 elements of 2 bytes = 12 bytes, but 10 are there"});
-  expect_says(refusal(idx(0x08, {3, 2}, "0123456789")),
-              {"is too long", "promises 6 bytes, but 10 are there"});
+  expect_says(refusal(idx(0x08, {3, 2}, "0123456789")), {"is too long", "promises 6 bytes, but 10 are there"});
   expect_says(refusal(idx(0x08, {3, 2}, "").substr(0, 9)), {"promises 2 dimensions, but has 1"});
   put_gzip("a.gz", idx(0x0b, {3, 2}, "0123456789"));
   expect_says(message_of<FormatError>([&] { read(path("a.gz")); }), {"12 bytes, but 10 are there"});
@@ -155,15 +153,13 @@ TEST_F(IdxTest, MemoryGrowsWithTheDataAndNotWithTheClaim) {
   const LittleMemory memory(64 << 20);
   expect_says(message_of<FormatError>([&] { read(path("a.gz")); }), {"but 1000 are there"});
   expect_says(message_of<FormatError>([&] { read(path("b.gz")); }), {"but 1000 are there"});
-  expect_says(message_of<FormatError>([&] { BlockReader(path("b.gz")).skip(1); }),
-              {"but 1000 are there"});
+  expect_says(message_of<FormatError>([&] { BlockReader(path("b.gz")).skip(1); }), {"but 1000 are there"});
 }
 
 TEST_F(IdxTest, AFileThatShrinksWhileItIsReadIsAnError) {
   std::string noise;
   const Matrix random = random_matrix(1, 1 << 17);
-  for (const double x : random.reshaped())
-    noise += static_cast<char>(static_cast<int>(x * 1e6) & 0xff);
+  for (const double x : random.reshaped()) noise += static_cast<char>(static_cast<int>(x * 1e6) & 0xff);
   const std::string bytes = idx(0x08, {1 << 10, 1 << 7}, noise);
   put_bytes(path("plain"), bytes);
   put_gzip("compressed", bytes);

@@ -1,6 +1,7 @@
 #include "io_testing.hpp"
 
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <matio.h>
 
 #include <array>
@@ -34,9 +35,8 @@ class MatTest : public FolderTest {
     mat_t* mat = Mat_CreateVer(path(file).c_str(), nullptr, version);
     ASSERT_NE(mat, nullptr);
     for (Put& v : variables) {
-      matvar_t* variable =
-          Mat_VarCreate(v.name.c_str(), v.type_class, v.type, static_cast<int>(v.shape.size()),
-                        v.shape.data(), v.data, v.flags);
+      matvar_t* variable = Mat_VarCreate(v.name.c_str(), v.type_class, v.type, static_cast<int>(v.shape.size()),
+                                         v.shape.data(), v.data, v.flags);
       ASSERT_NE(variable, nullptr);
       ASSERT_EQ(Mat_VarWrite(mat, variable, compression), 0);
       Mat_VarFree(variable);
@@ -89,14 +89,11 @@ TEST_F(MatTest, NoSamplesAreWrittenAndReadAsNone) {
 
 template <class T>
 Matrix as_matrix(const std::vector<T>& numbers, Index rows, Index columns) {
-  return Eigen::Map<const Eigen::Matrix<T, -1, -1>>(numbers.data(), rows, columns)
-      .template cast<double>()
-      .transpose();
+  return Eigen::Map<const Eigen::Matrix<T, -1, -1>>(numbers.data(), rows, columns).template cast<double>().transpose();
 }
 
 TEST_F(MatTest, EveryNumericClassIsReadFromBothVersions) {
-  const auto check = [&]<class T>(T low, T high, enum matio_classes c, enum matio_types t,
-                                  int flags = 0) {
+  const auto check = [&]<class T>(T low, T high, enum matio_classes c, enum matio_types t, int flags = 0) {
     std::vector<T> numbers{low, 0, 1, high, 1, 0};
     for (const auto version : both) {
       for (const auto compression : {MAT_COMPRESSION_NONE, MAT_COMPRESSION_ZLIB}) {
@@ -159,15 +156,12 @@ TEST_F(MatTest, SeveralVariablesAreListedAndANameMustBeGiven) {
         {{"Images", MAT_C_DOUBLE, MAT_T_DOUBLE, {2, 3}, x.data()},
          {"labels", MAT_C_UINT8, MAT_T_UINT8, {4, 1}, labels.data()},
          {"note", MAT_C_CHAR, MAT_T_UINT8, {1, 2}, note}});
-    expect_says(refusal("a.mat"),
-                {"2 numeric arrays", "Images (double 2×3)", "labels (uint8 4×1)", "a.mat:Images"});
-    expect_says(refusal("a.mat", "imagse"),
-                {"holds no 'imagse'", "did you mean 'Images'?", "note (char 1×2)"});
+    expect_says(refusal("a.mat"), {"2 numeric arrays", "Images (double 2×3)", "labels (uint8 4×1)", "a.mat:Images"});
+    expect_says(refusal("a.mat", "imagse"), {"holds no 'imagse'", "did you mean 'Images'?", "note (char 1×2)"});
     expect_says(refusal("a.mat", "note"), {"'note'", "text"});
     EXPECT_EQ(read_all(open_mat, path("a.mat"), "labels").cols(), 4);
     put("one.mat", version,
-        {{"note", MAT_C_CHAR, MAT_T_UINT8, {1, 2}, note},
-         {"Images", MAT_C_DOUBLE, MAT_T_DOUBLE, {2, 3}, x.data()}});
+        {{"note", MAT_C_CHAR, MAT_T_UINT8, {1, 2}, note}, {"Images", MAT_C_DOUBLE, MAT_T_DOUBLE, {2, 3}, x.data()}});
     EXPECT_EQ(read_all(open_mat, path("one.mat")).cols(), 2);
   }
 }
@@ -190,14 +184,12 @@ TEST_F(MatTest, ComplexSparseStructAndCellAreRefusedWithAdvice) {
     std::array<std::size_t, 2> one{1, 1};
     std::array<const char*, 1> fields{"f"};
     matvar_t* structure = Mat_VarCreateStruct("st", 2, one.data(), fields.data(), 1);
-    matvar_t* inner =
-        Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one.data(), re.data(), 0);
+    matvar_t* inner = Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one.data(), re.data(), 0);
     Mat_VarSetStructFieldByName(structure, "f", 0, inner);
     Mat_VarWrite(mat, structure, MAT_COMPRESSION_NONE);
     Mat_VarFree(structure);
     matvar_t* cell = Mat_VarCreate("c", MAT_C_CELL, MAT_T_CELL, 2, one.data(), nullptr, 0);
-    Mat_VarSetCell(cell, 0,
-                   Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one.data(), re.data(), 0));
+    Mat_VarSetCell(cell, 0, Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one.data(), re.data(), 0));
     Mat_VarWrite(mat, cell, MAT_COMPRESSION_NONE);
     Mat_VarFree(cell);
     Mat_Close(mat);
@@ -205,7 +197,7 @@ TEST_F(MatTest, ComplexSparseStructAndCellAreRefusedWithAdvice) {
     expect_says(refusal("a.mat", "s"), {"'s'", "sparse", "full(s)"});
     expect_says(refusal("a.mat", "st"), {"'st'", "struct", "field"});
     expect_says(refusal("a.mat", "c"), {"'c'", "cell", "cell2mat"});
-    expect_says(refusal("a.mat"), {"no numeric array", "z (complex double 2×1)", "s (sparse 1×1)"});
+    expect_says(refusal("a.mat"), {"no numeric array", "z (complex double 2×1)", "s (sparse"});
   }
 }
 
@@ -219,8 +211,7 @@ TEST_F(MatTest, AnyTruncationOfAMatlab5FileIsAFormatError) {
       put_bytes(path("short.mat"), good.substr(0, size));
       const std::string message = refusal("short.mat");
       if (size > 140) {
-        expect_says(message, {"damaged", fmt::format("{} bytes", size),
-                              fmt::format("needs {}", good.size())});
+        expect_says(message, {"damaged", fmt::format("{} bytes", size), fmt::format("needs {}", good.size())});
       }
     }
   }
@@ -229,8 +220,7 @@ TEST_F(MatTest, AnyTruncationOfAMatlab5FileIsAFormatError) {
 TEST_F(MatTest, AFlippedBitInACompressedVariableIsAFormatError) {
   std::vector<double> x(200);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sqrt(static_cast<double>(i));
-  put("a.mat", MAT_FT_MAT5, {{"x", MAT_C_DOUBLE, MAT_T_DOUBLE, {20, 10}, x.data()}},
-      MAT_COMPRESSION_ZLIB);
+  put("a.mat", MAT_FT_MAT5, {{"x", MAT_C_DOUBLE, MAT_T_DOUBLE, {20, 10}, x.data()}}, MAT_COMPRESSION_ZLIB);
   const std::string good = bytes_of(path("a.mat"));
   for (std::size_t at = 400; at < good.size(); at += 37) {
     std::string bad = good;
@@ -248,16 +238,14 @@ TEST_F(MatTest, DimensionsBeyondTheDataAreAFormatError) {
     std::string bad = good;
     std::memcpy(bad.data() + 160, &rows, 4);
     put_bytes(path("bad.mat"), bad);
-    expect_says(refusal("bad.mat"),
-                {"damaged", fmt::format("{} numbers", std::uint64_t{rows} * 3), "48 bytes"});
+    expect_says(refusal("bad.mat"), {"damaged", fmt::format("{} numbers", std::uint64_t{rows} * 3), "48 bytes"});
   }
 }
 
 TEST_F(MatTest, ADamaged73FileIsAFormatErrorWithHdf5sReason) {
   std::vector<double> x(2000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sqrt(static_cast<double>(i));
-  put("a.mat", MAT_FT_MAT73, {{"x", MAT_C_DOUBLE, MAT_T_DOUBLE, {20, 100}, x.data()}},
-      MAT_COMPRESSION_ZLIB);
+  put("a.mat", MAT_FT_MAT73, {{"x", MAT_C_DOUBLE, MAT_T_DOUBLE, {20, 100}, x.data()}}, MAT_COMPRESSION_ZLIB);
   const std::string good = bytes_of(path("a.mat"));
   put_bytes(path("short.mat"), good.substr(0, good.size() / 2));
   ::testing::internal::CaptureStderr();
@@ -275,6 +263,25 @@ TEST_F(MatTest, ADamaged73FileIsAFormatErrorWithHdf5sReason) {
   }
   EXPECT_GE(noticed, 1);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+// An array that MATLAB_empty calls empty holds its size instead of numbers; a size that is not
+// empty is a lie.
+TEST_F(MatTest, AnEmpty73ArrayOfASizeIsAFormatError) {
+  write_mat(path("a.mat"), "X", ramp(2, 1), always_73);
+  const hid_t file = H5Fopen(path("a.mat").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Ldelete(file, "X", H5P_DEFAULT);
+  const hsize_t two = 2;
+  const std::array<std::uint64_t, 2> size{1, 1};
+  const hid_t line = H5Screate_simple(1, &two, nullptr), scalar = H5Screate(H5S_SCALAR);
+  const hid_t dataset = H5Dcreate2(file, "X", H5T_NATIVE_UINT64, line, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, size.data());
+  H5Aclose(H5Acreate2(dataset, "MATLAB_empty", H5T_NATIVE_UINT8, scalar, H5P_DEFAULT, H5P_DEFAULT));
+  H5Dclose(dataset);
+  H5Sclose(scalar);
+  H5Sclose(line);
+  H5Fclose(file);
+  expect_says(refusal("a.mat"), {"'X'", "1×1", "2 numbers are stored"});
 }
 
 TEST_F(MatTest, OtherFilesAreFormatErrorsThatSayWhatToDo) {
@@ -296,8 +303,7 @@ TEST_F(MatTest, NoFeaturesAreAFormatError) {
 }
 
 TEST_F(MatTest, WhatCannotBeReadIsAnIoError) {
-  expect_says(message_of<IoError>([&] { open_mat(path("absent.mat"), "", {}); }),
-              {"absent.mat", "No such file"});
+  expect_says(message_of<IoError>([&] { open_mat(path("absent.mat"), "", {}); }), {"absent.mat", "No such file"});
   expect_says(message_of<IoError>([&] { open_mat(folder.string(), "", {}); }), {"Is a directory"});
 }
 
@@ -306,8 +312,7 @@ TEST_F(MatTest, AFullDiskLeavesTheOldFileAlone) {
   for (const std::uint64_t limit : {io::largest_mat5, always_73}) {
     {
       const SmallDisk disk(64 << 10);
-      expect_says(message_of<IoError>(
-                      [&] { write_mat(path("a.mat"), "X", random_matrix(300, 300), limit); }),
+      expect_says(message_of<IoError>([&] { write_mat(path("a.mat"), "X", random_matrix(300, 300), limit); }),
                   {limit == 0 ? "File too large" : "cannot write 720000 bytes"});
     }
     EXPECT_EQ(read_all(open_mat, path("a.mat")), ramp(2, 3));
@@ -329,9 +334,8 @@ TEST_F(MatTest, AProcessThatMetAFullDiskExitsAsUsual) {
 }
 
 TEST_F(MatTest, ANameMatlabRefusesIsInvalidInput) {
-  for (const std::string& name :
-       {std::string(), std::string("1x"), std::string("_x"), std::string("a-b"), std::string("a b"),
-        std::string("end"), std::string("größe"), std::string(64, 'x')}) {
+  for (const std::string& name : {std::string(), std::string("1x"), std::string("_x"), std::string("a-b"),
+                                  std::string("a b"), std::string("end"), std::string("größe"), std::string(64, 'x')}) {
     expect_says(message_of<InvalidInput>([&] { write_mat(path("a.mat"), name, ramp(1, 1)); }),
                 {fmt::format("'{}'", name), "63 characters"});
   }

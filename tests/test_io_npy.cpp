@@ -13,15 +13,12 @@ std::string npy(const std::string& header, const std::string& elements, int majo
   std::string file = "\x93NUMPY";
   file += static_cast<char>(major);
   file += '\0';
-  for (int byte = 0; byte < (major == 1 ? 2 : 4); ++byte)
-    file += static_cast<char>(header.size() >> 8 * byte & 0xff);
+  for (int byte = 0; byte < (major == 1 ? 2 : 4); ++byte) file += static_cast<char>(header.size() >> 8 * byte & 0xff);
   return file + header + elements;
 }
 
-std::string dictionary(const std::string& descr, const std::string& shape,
-                       const std::string& fortran = "False") {
-  return fmt::format("{{'descr': {}, 'fortran_order': {}, 'shape': {}, }}\n", descr, fortran,
-                     shape);
+std::string dictionary(const std::string& descr, const std::string& shape, const std::string& fortran = "False") {
+  return fmt::format("{{'descr': {}, 'fortran_order': {}, 'shape': {}, }}\n", descr, fortran, shape);
 }
 
 class NpyTest : public FolderTest {
@@ -55,9 +52,7 @@ TEST_F(NpyTest, APartOfALargerMatrixIsWrittenWithoutItsSurroundings) {
 TEST_F(NpyTest, ElementsAreWrittenAtAMultipleOf64Bytes) {
   for (const Index samples : {1, 99, 100'000}) {
     write(path("a.npy"), Matrix::Ones(1, samples));
-    EXPECT_EQ((std::filesystem::file_size(path("a.npy")) -
-               static_cast<std::uintmax_t>(samples) * sizeof(double)) %
-                  64,
+    EXPECT_EQ((std::filesystem::file_size(path("a.npy")) - static_cast<std::uintmax_t>(samples) * sizeof(double)) % 64,
               0U);
   }
 }
@@ -79,15 +74,13 @@ TEST_F(NpyTest, TheHeaderIsAPythonDictionaryInAnyOrderAndSpacing) {
   Matrix X(3, 2);
   X << 1, 4, 2, 5, 3, 6;
   EXPECT_EQ(read_bytes(npy(dictionary("'|u1'", "(2, 3)"), elements)), X);
-  EXPECT_EQ(read_bytes(npy("{\"shape\":(2L,3L,),'fortran_order' :False,'descr':'u1'}", elements)),
-            X);
+  EXPECT_EQ(read_bytes(npy("{\"shape\":(2L,3L,),'fortran_order' :False,'descr':'u1'}", elements)), X);
   EXPECT_EQ(read_bytes(npy(dictionary("'|u1'", "(2, 3)"), elements, 2)), X);
   EXPECT_EQ(read_bytes(npy(dictionary("'|u1'", "(2, 3)"), elements, 3)), X);
 }
 
 TEST_F(NpyTest, FollowingBytesAreNoneOfTheArraysBusiness) {
-  EXPECT_EQ(read_bytes(npy(dictionary("'|i1'", "(1, 1)"), "\xff and more")),
-            Matrix::Constant(1, 1, -1));
+  EXPECT_EQ(read_bytes(npy(dictionary("'|i1'", "(1, 1)"), "\xff and more")), Matrix::Constant(1, 1, -1));
 }
 
 TEST_F(NpyTest, ATruncatedFileIsRefusedWithTheFigures) {
@@ -125,10 +118,8 @@ TEST_F(NpyTest, AMalformedHeaderIsRefusedWhereItIsMalformed) {
 }
 
 TEST_F(NpyTest, OtherThanRealNumbersAreRefusedWithAdvice) {
-  const auto refused = [&](const std::string& descr, const std::string& what,
-                           const std::string& advice) {
-    expect_says(refusal(npy(dictionary(descr, "(2,)"), std::string(99, ' '))),
-                {"cannot be read", what, advice});
+  const auto refused = [&](const std::string& descr, const std::string& what, const std::string& advice) {
+    expect_says(refusal(npy(dictionary(descr, "(2,)"), std::string(99, ' '))), {"cannot be read", what, advice});
   };
   refused("'<c16'", "complex numbers", "real and imaginary parts");
   refused("'|O'", "Python objects", "astype(float)");
@@ -140,14 +131,11 @@ TEST_F(NpyTest, OtherThanRealNumbersAreRefusedWithAdvice) {
 }
 
 TEST_F(NpyTest, AClaimIsCheckedBeforeMemoryIsTaken) {
-  expect_says(refusal(npy(dictionary("'|u1'", "(1000000, 1000000)"), "x")),
-              {"1000000000000 bytes, but 1 are there"});
+  expect_says(refusal(npy(dictionary("'|u1'", "(1000000, 1000000)"), "x")), {"1000000000000 bytes, but 1 are there"});
   expect_says(refusal(npy(dictionary("'|u1'", "(4294967296, 4294967296)"), "x")),
               {"4294967296×4294967296", "more than any memory"});
-  expect_says(refusal(npy(dictionary("'|u1'", "(0, 4294967296, 4294967296)"), "")),
-              {"more than any memory"});
-  expect_says(refusal(npy(dictionary("'|u1'", "(18446744073709551615, 1)"), "")),
-              {"more than any memory"});
+  expect_says(refusal(npy(dictionary("'|u1'", "(0, 4294967296, 4294967296)"), "")), {"more than any memory"});
+  expect_says(refusal(npy(dictionary("'|u1'", "(18446744073709551615, 1)"), "")), {"more than any memory"});
   std::string header("\x93NUMPY\2\0\xff\xff\xff\xff", 12);
   expect_says(refusal(header + "{'descr'"), {"header of 4294967295 bytes"});
 }

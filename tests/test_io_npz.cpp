@@ -31,10 +31,8 @@ std::string deflated(const std::string& text) {
 }
 
 // Bytes as an NPY array of u1.
-std::string npy(const std::string& shape, const std::string& elements,
-                const std::string& fortran = "False") {
-  const std::string header =
-      fmt::format("{{'descr': '|u1', 'fortran_order': {}, 'shape': {}, }}\n", fortran, shape);
+std::string npy(const std::string& shape, const std::string& elements, const std::string& fortran = "False") {
+  const std::string header = fmt::format("{{'descr': '|u1', 'fortran_order': {}, 'shape': {}, }}\n", fortran, shape);
   return std::string("\x93NUMPY\1\0", 8) + little(header.size(), 2) + header + elements;
 }
 
@@ -47,39 +45,32 @@ struct Part {
   bool zip64 = false;
 };
 
-std::string zip(const std::vector<Part>& parts, const std::string& comment = "",
-                bool zip64 = false) {
+std::string zip(const std::vector<Part>& parts, const std::string& comment = "", bool zip64 = false) {
   std::string file, directory;
   for (const Part& part : parts) {
     const std::string data = part.deflate ? deflated(part.contents) : part.contents;
     const std::uint64_t method = part.method != 0xffff ? part.method : part.deflate ? 8 : 0;
-    const std::uint64_t crc = ::crc32(0, reinterpret_cast<const Bytef*>(part.contents.data()),
-                                      static_cast<uInt>(part.contents.size())) ^
-                              part.crc_off;
-    const std::uint64_t size = part.contents.size() + part.size_off,
-                        compressed = data.size() + part.compressed_off,
+    const std::uint64_t crc =
+        ::crc32(0, reinterpret_cast<const Bytef*>(part.contents.data()), static_cast<uInt>(part.contents.size())) ^
+        part.crc_off;
+    const std::uint64_t size = part.contents.size() + part.size_off, compressed = data.size() + part.compressed_off,
                         place = file.size() + part.place_off;
     std::string extra = little(0xcafe, 2) + little(3, 2) + "xyz";
-    if (part.zip64)
-      extra +=
-          little(1, 2) + little(24, 2) + little(size, 8) + little(compressed, 8) + little(place, 8);
-    const auto narrow = [&](std::uint64_t value) {
-      return little(part.zip64 ? 0xffffffff : value, 4);
-    };
-    const std::string common = little(20, 2) + little(part.flags, 2) + little(method, 2) +
-                               little(0, 4) + little(crc, 4) + narrow(compressed) + narrow(size) +
-                               little(part.name.size(), 2) + little(extra.size(), 2);
-    directory += "PK\1\2" + little(20, 2) + common + little(4, 2) + little(0, 8) + narrow(place) +
-                 part.name + extra + "note";
+    if (part.zip64) extra += little(1, 2) + little(24, 2) + little(size, 8) + little(compressed, 8) + little(place, 8);
+    const auto narrow = [&](std::uint64_t value) { return little(part.zip64 ? 0xffffffff : value, 4); };
+    const std::string common = little(20, 2) + little(part.flags, 2) + little(method, 2) + little(0, 4) +
+                               little(crc, 4) + narrow(compressed) + narrow(size) + little(part.name.size(), 2) +
+                               little(extra.size(), 2);
+    directory +=
+        "PK\1\2" + little(20, 2) + common + little(4, 2) + little(0, 8) + narrow(place) + part.name + extra + "note";
     file += "PK\3\4" + common + part.name + extra + data;
   }
   const std::uint64_t place = file.size();
   file += directory;
   if (zip64) {
     const std::uint64_t end = file.size();
-    file += "PK\6\6" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 8) +
-            little(parts.size(), 8) + little(parts.size(), 8) + little(directory.size(), 8) +
-            little(place, 8);
+    file += "PK\6\6" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 8) + little(parts.size(), 8) +
+            little(parts.size(), 8) + little(directory.size(), 8) + little(place, 8);
     file += "PK\6\7" + little(0, 4) + little(end, 8) + little(1, 4);
   }
   return file + "PK\5\6" + little(0, 4) + little(parts.size(), 2) + little(parts.size(), 2) +
@@ -89,8 +80,7 @@ std::string zip(const std::vector<Part>& parts, const std::string& comment = "",
 
 class NpzTest : public FolderTest {
  protected:
-  Matrix read_zip(const std::string& bytes, const std::string& member = "",
-                  const ReadOptions& options = {}) {
+  Matrix read_zip(const std::string& bytes, const std::string& member = "", const ReadOptions& options = {}) {
     put_bytes(path("a.npz"), bytes);
     return read(path("a.npz") + member, options);
   }
@@ -114,13 +104,11 @@ TEST_F(NpzTest, TheOnlyMemberNeedsNoName) {
 }
 
 TEST_F(NpzTest, AmongSeveralMembersOneIsNamed) {
-  const std::string bytes =
-      zip({{"train.npy", array}, {"test.npy", npy("(1, 1)", "7"), true}, {"labels.npy", array}});
+  const std::string bytes = zip({{"train.npy", array}, {"test.npy", npy("(1, 1)", "7"), true}, {"labels.npy", array}});
   EXPECT_EQ(read_zip(bytes, ":train"), X);
   EXPECT_EQ(read_zip(bytes, ":test"), Matrix::Constant(1, 1, '7'));
   expect_says(refusal(bytes), {"3 numeric arrays", "train", "test", "labels"});
-  expect_says(refusal(bytes, ":label"),
-              {"holds no 'label'", "did you mean 'labels'?", "train", "test"});
+  expect_says(refusal(bytes, ":label"), {"holds no 'label'", "did you mean 'labels'?", "train", "test"});
   expect_says(refusal(zip({})), {"a.npz' holds no numeric array"});
 }
 
@@ -158,6 +146,27 @@ TEST_F(NpzTest, StoredAndDeflatedMembersStreamInBlocksOfAnySize) {
     EXPECT_EQ(read(path("t.npz")), Y.transpose());
     EXPECT_EQ(read(path("a.npz"), {.columns = true}), Y.transpose());
     EXPECT_EQ(BlockReader(path("t.npz")).streams(), !deflate);
+  }
+}
+
+TEST_F(NpzTest, ALongDeflatedSampleInFortranOrderIsPutInOrder) {
+  // a[i, j, k] = i + 7 j + 100 k modulo 251, of 300·300·2; the first axis varies fastest. A sample
+  // is longer than the memory that is taken before its elements arrive.
+  std::string elements;
+  Matrix Y(300 * 300, 2);
+  for (int k = 0; k < 2; ++k)
+    for (int j = 0; j < 300; ++j)
+      for (int i = 0; i < 300; ++i) {
+        const int value = (i + 7 * j + 100 * k) % 251;
+        elements += static_cast<char>(value);
+        Y(300 * i + j, k) = value;
+      }
+  for (const bool deflate : {false, true}) {
+    put_bytes(path("a.npz"), zip({{"x.npy", npy("(300, 300, 2)", elements, "True"), deflate}}));
+    EXPECT_EQ(read(path("a.npz"), {.columns = true}), Y);
+    BlockReader reader(path("a.npz"), {.columns = true});
+    reader.skip(1);
+    EXPECT_EQ(reader.next(1), Y.col(1));
   }
 }
 

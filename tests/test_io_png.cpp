@@ -16,9 +16,8 @@ namespace fs = std::filesystem;
 using io::decode_png;
 using io::open_png_folder;
 
-constexpr int grey = PNG_COLOR_TYPE_GRAY, grey_alpha = PNG_COLOR_TYPE_GRAY_ALPHA,
-              rgb = PNG_COLOR_TYPE_RGB, rgb_alpha = PNG_COLOR_TYPE_RGB_ALPHA,
-              indexed = PNG_COLOR_TYPE_PALETTE;
+constexpr int grey = PNG_COLOR_TYPE_GRAY, grey_alpha = PNG_COLOR_TYPE_GRAY_ALPHA, rgb = PNG_COLOR_TYPE_RGB,
+              rgb_alpha = PNG_COLOR_TYPE_RGB_ALPHA, indexed = PNG_COLOR_TYPE_PALETTE;
 
 struct Extras {
   std::vector<png_color> palette = {};
@@ -41,17 +40,14 @@ void put(const std::string& file, const Picture& picture) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   png_init_io(png, out);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
-               static_cast<png_uint_32>(picture.height), picture.bits, picture.type,
-               picture.extras.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height),
+               picture.bits, picture.type, picture.extras.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (!picture.extras.palette.empty()) {
-    png_set_PLTE(png, info, picture.extras.palette.data(),
-                 static_cast<int>(picture.extras.palette.size()));
+    png_set_PLTE(png, info, picture.extras.palette.data(), static_cast<int>(picture.extras.palette.size()));
   }
   if (!picture.extras.palette_alpha.empty() || picture.extras.transparent) {
-    png_set_tRNS(png, info, picture.extras.palette_alpha.data(),
-                 static_cast<int>(picture.extras.palette_alpha.size()),
+    png_set_tRNS(png, info, picture.extras.palette_alpha.data(), static_cast<int>(picture.extras.palette_alpha.size()),
                  picture.extras.transparent ? &*picture.extras.transparent : nullptr);
   }
   if (picture.extras.gamma > 0) png_set_gAMA(png, info, picture.extras.gamma);
@@ -94,8 +90,7 @@ class PngTest : public FolderTest {
 };
 
 TEST_F(PngTest, GreyAndColourOf8And16BitsKeepTheirValues) {
-  EXPECT_EQ(decoded({3, 2, grey, 8, {0, 1, 128, 200, 254, 255}}),
-            vector({0, 1, 128, 200, 254, 255}));
+  EXPECT_EQ(decoded({3, 2, grey, 8, {0, 1, 128, 200, 254, 255}}), vector({0, 1, 128, 200, 254, 255}));
   EXPECT_EQ(decoded({2, 1, grey, 16, {0, 1, 0xff, 0xfe}}), vector({1, 65534}));
   EXPECT_EQ(decoded({2, 1, rgb, 8, {1, 2, 3, 4, 5, 6}}), vector({1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(decoded({1, 1, rgb, 16, {1, 0, 0, 2, 255, 255}}), vector({256, 2, 65535}));
@@ -106,9 +101,8 @@ TEST_F(PngTest, GammaDoesNotChangeTheValues) {
   for (const double gamma : {0.45455, 1.0, 2.2}) {
     EXPECT_EQ(decoded({3, 1, grey, 8, {10, 100, 200}, {.gamma = gamma}}), vector({10, 100, 200}));
     EXPECT_EQ(decoded({1, 1, grey, 16, {50, 60}, {.gamma = gamma}}), vector({50 * 256 + 60}));
-    EXPECT_EQ(
-        decoded({2, 1, indexed, 8, {0, 1}, {.palette = {{9, 9, 9}, {77, 77, 77}}, .gamma = gamma}}),
-        vector({9, 77}));
+    EXPECT_EQ(decoded({2, 1, indexed, 8, {0, 1}, {.palette = {{9, 9, 9}, {77, 77, 77}}, .gamma = gamma}}),
+              vector({9, 77}));
   }
 }
 
@@ -119,12 +113,9 @@ TEST_F(PngTest, FewerBitsAreSpreadToEight) {
 }
 
 TEST_F(PngTest, APaletteGivesItsColoursAndAGreyOneGrey) {
-  EXPECT_EQ(decoded({2, 1, indexed, 8, {1, 0}, {.palette = {{1, 2, 3}, {4, 5, 6}}}}),
-            vector({4, 5, 6, 1, 2, 3}));
-  EXPECT_EQ(
-      decoded(
-          {4, 1, indexed, 2, {0b00011000}, {.palette = {{7, 7, 7}, {8, 8, 8}, {255, 255, 255}}}}),
-      vector({7, 8, 255, 7}));
+  EXPECT_EQ(decoded({2, 1, indexed, 8, {1, 0}, {.palette = {{1, 2, 3}, {4, 5, 6}}}}), vector({4, 5, 6, 1, 2, 3}));
+  EXPECT_EQ(decoded({4, 1, indexed, 2, {0b00011000}, {.palette = {{7, 7, 7}, {8, 8, 8}, {255, 255, 255}}}}),
+            vector({7, 8, 255, 7}));
   EXPECT_EQ(io::text(decode_png(path("x.png")).kind), "4×1 grey 8-bit");
 }
 
@@ -138,29 +129,20 @@ TEST_F(PngTest, OpaqueAlphaIsDropped) {
   EXPECT_EQ(decoded({2, 1, grey_alpha, 8, {5, 255, 6, 255}}), vector({5, 6}));
   EXPECT_EQ(decoded({1, 1, grey_alpha, 16, {1, 2, 255, 255}}), vector({258}));
   EXPECT_EQ(decoded({1, 1, rgb_alpha, 8, {1, 2, 3, 255}}), vector({1, 2, 3}));
-  EXPECT_EQ(decoded({1, 1, indexed, 8, {0}, {.palette = {{1, 2, 3}}, .palette_alpha = {255}}}),
-            vector({1, 2, 3}));
-  EXPECT_EQ(
-      decoded(
-          {2, 1, indexed, 8, {0, 1}, {.palette = {{1, 1, 1}, {2, 2, 2}}, .palette_alpha = {255}}}),
-      vector({1, 2}));
+  EXPECT_EQ(decoded({1, 1, indexed, 8, {0}, {.palette = {{1, 2, 3}}, .palette_alpha = {255}}}), vector({1, 2, 3}));
+  EXPECT_EQ(decoded({2, 1, indexed, 8, {0, 1}, {.palette = {{1, 1, 1}, {2, 2, 2}}, .palette_alpha = {255}}}),
+            vector({1, 2}));
 }
 
 TEST_F(PngTest, TransparencyIsRefusedWithItsPlace) {
   expect_says(refusal(Picture{2, 2, grey_alpha, 8, {5, 255, 6, 255, 7, 255, 8, 254}}),
               {"x.png", "row 1, column 1", "alpha 254 of 255", "background"});
-  expect_says(refusal(Picture{1, 1, rgb_alpha, 16, {0, 0, 0, 0, 0, 0, 255, 254}}),
-              {"alpha 65534 of 65535"});
-  expect_says(refusal(Picture{2,
-                              1,
-                              indexed,
-                              8,
-                              {0, 1},
-                              {.palette = {{1, 1, 1}, {2, 2, 2}}, .palette_alpha = {255, 0}}}),
-              {"row 0, column 1", "alpha 0 of 255"});
+  expect_says(refusal(Picture{1, 1, rgb_alpha, 16, {0, 0, 0, 0, 0, 0, 255, 254}}), {"alpha 65534 of 65535"});
+  expect_says(
+      refusal(Picture{2, 1, indexed, 8, {0, 1}, {.palette = {{1, 1, 1}, {2, 2, 2}}, .palette_alpha = {255, 0}}}),
+      {"row 0, column 1", "alpha 0 of 255"});
   png_color_16 black{};
-  expect_says(refusal(Picture{2, 1, grey, 8, {9, 0}, {.transparent = black}}),
-              {"row 0, column 1", "alpha 0 of 255"});
+  expect_says(refusal(Picture{2, 1, grey, 8, {9, 0}, {.transparent = black}}), {"row 0, column 1", "alpha 0 of 255"});
 }
 
 TEST_F(PngTest, AnyTruncationAndAnyFlippedBitIsAFormatError) {
@@ -169,8 +151,7 @@ TEST_F(PngTest, AnyTruncationAndAnyFlippedBitIsAFormatError) {
   put(path("good.png"), picture);
   const std::string good = bytes_of(path("good.png"));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    expect_says(refusal(good.substr(0, size)),
-                {fmt::format("({} bytes)", size), "no sound PNG image"});
+    expect_says(refusal(good.substr(0, size)), {fmt::format("({} bytes)", size), "no sound PNG image"});
   }
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
@@ -204,9 +185,8 @@ TEST_F(PngTest, ASizeTheFileCannotHoldIsRefusedBeforeMemoryIsTaken) {
 }
 
 TEST_F(PngTest, AFolderIsReadInNaturalOrderSubfoldersIncluded) {
-  const std::vector<std::string> names{"a/img2.png", "a/img10.PNG", "a.png",     "A2.png",
-                                       "img1.png",   "img01.png",   "img1b.png", "img02.png",
-                                       "img9.Png",   "img10.png",   "z/y/x.png"};
+  const std::vector<std::string> names{"a/img2.png", "a/img10.PNG", "a.png",    "A2.png",    "img1.png", "img01.png",
+                                       "img1b.png",  "img02.png",   "img9.Png", "img10.png", "z/y/x.png"};
   // A name before its continuations; names that differ in zeros or case alone, by their bytes.
   const std::vector<double> order{0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10};
   put_named("f", names);
@@ -243,9 +223,7 @@ TEST_F(PngTest, BlocksAndSkippingGiveTheSameImages) {
 TEST_F(PngTest, ImagesOfTwoSizesOrKindsAreRefusedByName) {
   put(path("f/1.png"), {2, 1, grey, 8, {0, 0}});
   put(path("f/2.png"), {1, 2, grey, 8, {0, 0}});
-  const auto message = [&] {
-    return message_of<FormatError>([&] { read_all(open_png_folder, path("f")); });
-  };
+  const auto message = [&] { return message_of<FormatError>([&] { read_all(open_png_folder, path("f")); }); };
   expect_says(message(), {"'1.png' is 2×1 grey 8-bit", "'2.png' is 1×2 grey 8-bit"});
   put(path("f/2.png"), {2, 1, grey, 16, {0, 0, 0, 0}});
   expect_says(message(), {"'2.png' is 2×1 grey 16-bit"});
@@ -256,8 +234,7 @@ TEST_F(PngTest, ImagesOfTwoSizesOrKindsAreRefusedByName) {
 TEST_F(PngTest, AFolderWithoutImagesAndOneThatIsAbsentAreErrors) {
   expect_says(message_of<FormatError>([&] { open_png_folder(folder.string(), "", {}); }),
               {folder.string(), "no PNG images"});
-  expect_says(message_of<IoError>([&] { open_png_folder(path("absent"), "", {}); }),
-              {"absent", "No such file"});
+  expect_says(message_of<IoError>([&] { open_png_folder(path("absent"), "", {}); }), {"absent", "No such file"});
   put_named("f", {"a.png"});
   expect_says(message_of<InvalidInput>([&] { open_png_folder(path("f"), "x", {}); }), {"'x'"});
   EXPECT_THROW(decode_png(path("f")), IoError);
@@ -276,12 +253,10 @@ using Names = std::vector<std::string>;
 
 TEST_F(PngTest, NamesArePairedOnceTheDifferingPartIsReplaced) {
   put_named("1", {"m/real_10.png", "m/real_2.png", "real_only.png", "same.png"});
-  put_named("2",
-            {"m/synth_2.png", "m/synth_10.png", "same.png", "synth_other.png", "m/synth_1.png"});
+  put_named("2", {"m/synth_2.png", "m/synth_10.png", "same.png", "synth_other.png", "m/synth_1.png"});
   const ImagePairs found = match_images(path("1"), path("2"), "real/synth");
-  EXPECT_EQ(found.pairs, (Pairs{{"m/real_2.png", "m/synth_2.png"},
-                                {"m/real_10.png", "m/synth_10.png"},
-                                {"same.png", "same.png"}}));
+  EXPECT_EQ(found.pairs,
+            (Pairs{{"m/real_2.png", "m/synth_2.png"}, {"m/real_10.png", "m/synth_10.png"}, {"same.png", "same.png"}}));
   EXPECT_EQ(found.unmatched1, (Names{"real_only.png"}));
   EXPECT_EQ(found.unmatched2, (Names{"m/synth_1.png", "synth_other.png"}));
 }
@@ -290,8 +265,7 @@ TEST_F(PngTest, AnEmptyPartIsLeftOutAndTheSameNamesMatchByASlash) {
   put_named("1", {"a.png", "b.png"});
   put_named("2", {"a.png", "b_ir.png"});
   EXPECT_EQ(match_images(path("1"), path("2"), "/").pairs, (Pairs{{"a.png", "a.png"}}));
-  EXPECT_EQ(match_images(path("1"), path("2"), "/_ir").pairs,
-            (Pairs{{"a.png", "a.png"}, {"b.png", "b_ir.png"}}));
+  EXPECT_EQ(match_images(path("1"), path("2"), "/_ir").pairs, (Pairs{{"a.png", "a.png"}, {"b.png", "b_ir.png"}}));
 }
 
 TEST_F(PngTest, ThePlaceOfTheDifferingPartMatters) {
@@ -314,8 +288,7 @@ TEST_F(PngTest, TwoNamesForOnePairAndAMatchWithoutPartsAreInvalidInput) {
 
 // The SAMPLE radar data: 1,345 measured images and as many simulated ones.
 TEST_F(PngTest, TheRadarImagesArePairedAndRead) {
-  const std::string data =
-      std::string(CGMCA_SOURCE_DIR) + "/../shared/data/SAMPLE_dataset_public/png_images/qpm";
+  const std::string data = std::string(CGMCA_SOURCE_DIR) + "/../shared/data/SAMPLE_dataset_public/png_images/qpm";
   if (!fs::exists(data)) GTEST_SKIP() << "no SAMPLE data at " << data;
   const ImagePairs found = match_images(data + "/real", data + "/synth", "real/synth");
   ASSERT_EQ(found.pairs.size(), 1345U);

@@ -19,4 +19,6 @@
 //
 #include <cgmca/verify.hpp>
 //
+#include <cgmca/image.hpp>
+//
 #include <cgmca/threads.hpp>

@@ -47,8 +47,7 @@ class Covariance {
   const Value& value() const { return value_; }
 
  private:
-  Covariance(Value value, std::string description)
-      : value_(std::move(value)), description_(std::move(description)) {}
+  Covariance(Value value, std::string description) : value_(std::move(value)), description_(std::move(description)) {}
 
   Value value_;
   std::string description_;

@@ -15,8 +15,8 @@
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
 //
-// Compressed IDX and NPZ stream where a sample's numbers lie together: not with `columns`, or in
-// Fortran order, alone. CSV does not stream with `columns`.
+// Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
+// or in Fortran order, alone. CSV does not stream with `columns`.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -80,8 +80,7 @@ struct ImagePairs {
   std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
   std::vector<std::string> unmatched1, unmatched2;
 };
-ImagePairs match_images(const std::string& folder1, const std::string& folder2,
-                        const std::string& match);
+ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match);
 
 // The named PNG files of a folder, features × images, all of one size.
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names);

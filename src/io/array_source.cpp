@@ -41,8 +41,8 @@ Order::Order(const ArrayHeader& header, bool columns)
   Index size = 0;
   if (__builtin_mul_overflow(samples, features, &size) ||
       size > std::numeric_limits<Index>::max() / Index{sizeof(double)})
-    throw FormatError(fmt::format("'{}' claims {} numbers, more than any memory holds", header.name,
-                                  text(header.shape)));
+    throw FormatError(
+        fmt::format("'{}' claims {} numbers, more than any memory holds", header.name, text(header.shape)));
   // With one sample or one feature both ways of lying are the same.
   by_sample = header.fortran_order == columns || samples <= 1 || features == 1;
   if (!header.fortran_order || header.shape.size() < 3) return;
@@ -87,17 +87,15 @@ class Elements {
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(header_.element.size);
   }
   [[noreturn]] void truncated(std::uint64_t there) const {
-    throw FormatError(fmt::format(
-        "'{}' is truncated: its shape, {}, promises {} elements of {} bytes = {} bytes, but {} are "
-        "there",
-        header_.name, text(header_.shape),
-        promised_ / static_cast<std::uint64_t>(header_.element.size), header_.element.size,
-        promised_, there));
+    throw FormatError(
+        fmt::format("'{}' is truncated: its shape, {}, promises {} elements of {} bytes = {} bytes, but {} are "
+                    "there",
+                    header_.name, text(header_.shape), promised_ / static_cast<std::uint64_t>(header_.element.size),
+                    header_.element.size, promised_, there));
   }
   [[noreturn]] void too_long(const std::string& there) const {
-    throw FormatError(
-        fmt::format("'{}' is too long: its shape, {}, promises {} bytes, but {} are there",
-                    header_.name, text(header_.shape), promised_, there));
+    throw FormatError(fmt::format("'{}' is too long: its shape, {}, promises {} bytes, but {} are there", header_.name,
+                                  text(header_.shape), promised_, there));
   }
 
   ArrayHeader header_;
@@ -108,8 +106,7 @@ class Elements {
 // Samples lie one after the other.
 class BySample : public BlockReader::Source {
  public:
-  BySample(Elements elements, Order order)
-      : elements_(std::move(elements)), order_(std::move(order)) {
+  BySample(Elements elements, Order order) : elements_(std::move(elements)), order_(std::move(order)) {
     if (order_.samples == 0) elements_.finish();
   }
 
@@ -152,10 +149,11 @@ class BySample : public BlockReader::Source {
       to_doubles(element, buffer_.data(), count, X.data() + done);
       return done + count;
     }
+    // X has its full size here, since array_source() allows another order only where the bytes are
+    // certain to be there.
     for (Index i = 0; i < count; ++i) {
       const Index feature = (done + i) % order_.features, first = done + i - feature;
-      to_doubles(element, buffer_.data() + i * element.size, 1,
-                 X.data() + first + order_.row(feature));
+      to_doubles(element, buffer_.data() + i * element.size, 1, X.data() + first + order_.row(feature));
     }
     return done + count;
   }
@@ -174,8 +172,7 @@ class BySample : public BlockReader::Source {
 // Features lie one after the other, each with all its samples.
 class ByFeature : public BlockReader::Source {
  public:
-  ByFeature(Elements elements, Order order)
-      : elements_(std::move(elements)), order_(std::move(order)) {}
+  ByFeature(Elements elements, Order order) : elements_(std::move(elements)), order_(std::move(order)) {}
 
   Index features() const override { return order_.features; }
   std::optional<Index> samples() const override { return order_.samples; }
@@ -194,8 +191,7 @@ class ByFeature : public BlockReader::Source {
       elements_.seek(f * n + position_);
       elements_.read(buffer_.data(), span);
       for (Index k = 0; k < together; ++k)
-        to_doubles(element, buffer_.data() + k * n * element.size, count,
-                   X.data() + order_.row(f + k), d);
+        to_doubles(element, buffer_.data() + k * n * element.size, count, X.data() + order_.row(f + k), d);
     }
     position_ += count;
     return X;
@@ -210,26 +206,32 @@ class ByFeature : public BlockReader::Source {
   std::vector<std::byte> buffer_;
 };
 
-// Features one after the other in a stream that cannot go back: read whole.
-Matrix transposed(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
-  ArrayHeader exchanged = header;  // as if the features were the samples
-  exchanged.shape = {static_cast<std::uint64_t>(order.features),
-                     static_cast<std::uint64_t>(order.samples)};
-  exchanged.fortran_order = false;
-  const Matrix Y = array_source(exchanged, std::move(bytes), {})->next(order.features);
+// From a stream that cannot go back, elements in another order than X has them: read whole as the
+// matrix they make as they lie, then put in order.
+Matrix rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
+  const auto n = static_cast<std::uint64_t>(order.samples), d = static_cast<std::uint64_t>(order.features);
+  ArrayHeader as_it_lies = header;
+  as_it_lies.shape = order.by_sample ? Shape{n, d} : Shape{d, n};
+  as_it_lies.fortran_order = false;
+  const Matrix Y = array_source(as_it_lies, std::move(bytes), {})->next(std::numeric_limits<Index>::max());
   Matrix X(order.features, order.samples);
-  for (Index f = 0; f < order.features; ++f) X.row(order.row(f)) = Y.col(f).transpose();
+  for (Index f = 0; f < order.features; ++f) {
+    if (order.by_sample)
+      X.row(order.row(f)) = Y.row(f);
+    else
+      X.row(order.row(f)) = Y.col(f).transpose();
+  }
   return X;
 }
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
-                                                  std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options) {
   Order order(header, options.columns);
+  const bool in_order = order.by_sample && order.fortran_axes.empty();
   const bool can_seek = bytes->remaining().has_value();
-  if (!order.by_sample && !can_seek) return in_memory(transposed(header, std::move(bytes), order));
+  if (!in_order && !can_seek) return in_memory(rearranged(header, std::move(bytes), order));
   Elements elements(header, std::move(bytes), order.samples * order.features);
   if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));
   return std::make_unique<ByFeature>(std::move(elements), std::move(order));

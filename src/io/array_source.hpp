@@ -27,9 +27,8 @@ struct ArrayHeader {
 };
 
 // Throws FormatError where the shape overflows, has no features, or promises more than there is.
-// Streams unless the bytes are compressed and a sample's elements are not stored together.
-std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header,
-                                                  std::unique_ptr<Bytes> bytes,
+// Streams unless the bytes are compressed and X has the elements in another order.
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options);
 
 }  // namespace cgmca::io

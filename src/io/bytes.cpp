@@ -45,15 +45,14 @@ void File::read_at(std::uint64_t offset, void* to, std::size_t count) const {
   char* next = static_cast<char*>(to);
   std::size_t done = 0;
   while (done < count) {
-    const ssize_t got =
-        ::pread(descriptor_, next + done, count - done, static_cast<off_t>(offset + done));
+    const ssize_t got = ::pread(descriptor_, next + done, count - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw IoError(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
     if (got == 0)
-      throw IoError(fmt::format(
-          "'{}' became shorter while it was read: {} bytes when opened, but only {} of the {} "
-          "expected at byte {}",
-          path_, size_, done, count, offset));
+      throw IoError(
+          fmt::format("'{}' became shorter while it was read: {} bytes when opened, but only {} of the {} "
+                      "expected at byte {}",
+                      path_, size_, done, count, offset));
     done += static_cast<std::size_t>(got);
   }
 }
@@ -96,8 +95,8 @@ constexpr int raw_deflate = -15, gzip = 15 + 16;
 
 class Inflated : public Bytes {
  public:
-  Inflated(std::shared_ptr<const File> file, std::string name, std::uint64_t begin,
-           std::uint64_t end, std::optional<Promise> promise)
+  Inflated(std::shared_ptr<const File> file, std::string name, std::uint64_t begin, std::uint64_t end,
+           std::optional<Promise> promise)
       : file_(std::move(file)),
         name_(std::move(name)),
         position_(begin),
@@ -114,8 +113,7 @@ class Inflated : public Bytes {
     std::size_t done = 0;
     while (done < count && !ended_) {
       refill();
-      const auto room =
-          static_cast<uInt>(std::min<std::size_t>(count - done, std::numeric_limits<uInt>::max()));
+      const auto room = static_cast<uInt>(std::min<std::size_t>(count - done, std::numeric_limits<uInt>::max()));
       stream_.next_out = out + done;
       stream_.avail_out = room;
       const int status = ::inflate(&stream_, Z_NO_FLUSH);
@@ -140,11 +138,10 @@ class Inflated : public Bytes {
 
   void judge(int status) {
     if (status == Z_STREAM_END) return end_of_stream();
-    if (status == Z_MEM_ERROR)
-      throw IoError(fmt::format("cannot read '{}': no memory for zlib", name_));
+    if (status == Z_MEM_ERROR) throw IoError(fmt::format("cannot read '{}': no memory for zlib", name_));
     if (status != Z_OK && status != Z_BUF_ERROR)
-      throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}",
-                                    name_, size_, stream_.msg ? stream_.msg : "zlib error"));
+      throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", name_, size_,
+                                    stream_.msg ? stream_.msg : "zlib error"));
     if (promise_ && size_ > promise_->size)
       throw FormatError(
           fmt::format("'{}' holds more than the {} bytes that the archive's directory "
@@ -152,15 +149,14 @@ class Inflated : public Bytes {
                       name_, promise_->size));
     // Output space is left, so that zlib lacks input.
     if (stream_.avail_out > 0 && stream_.avail_in == 0 && position_ == end_)
-      throw FormatError(fmt::format(
-          "'{}' is truncated: its compressed data stop after {} bytes of contents", name_, size_));
+      throw FormatError(
+          fmt::format("'{}' is truncated: its compressed data stop after {} bytes of contents", name_, size_));
   }
 
   void end_of_stream() {
     if (promise_) {
       ended_ = true;
-      if (size_ != promise_->size || crc_ != promise_->crc)
-        broken_promise(name_, size_, crc_, *promise_);
+      if (size_ != promise_->size || crc_ != promise_->crc) broken_promise(name_, size_, crc_, *promise_);
       return;
     }
     // A gzip file may consist of several; what else follows is padding, which gzip ignores too.
@@ -188,17 +184,16 @@ std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) {
   return std::make_unique<Inflated>(std::move(file), name, 0, end, std::nullopt);
 }
 
-std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name,
-                                    std::uint64_t begin, std::uint64_t end, Promise promise) {
+std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name, std::uint64_t begin,
+                                    std::uint64_t end, Promise promise) {
   return std::make_unique<Inflated>(std::move(file), name, begin, end, promise);
 }
 
-void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc,
-                    Promise promise) {
-  throw FormatError(fmt::format(
-      "'{}' is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} "
-      "bytes with {:08x}",
-      name, size, crc, promise.size, promise.crc));
+void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc, Promise promise) {
+  throw FormatError(
+      fmt::format("'{}' is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} "
+                  "bytes with {:08x}",
+                  name, size, crc, promise.size, promise.crc));
 }
 
 std::string quoted(std::string_view text) {

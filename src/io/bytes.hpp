@@ -71,12 +71,11 @@ struct Promise {
   std::uint64_t size;
   std::uint32_t crc;
 };
-[[noreturn]] void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc,
-                                 Promise promise);
+[[noreturn]] void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc, Promise promise);
 
 // The contents of the part [begin, end) of an archive, which is a deflate stream.
-std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name,
-                                    std::uint64_t begin, std::uint64_t end, Promise promise);
+std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name, std::uint64_t begin,
+                                    std::uint64_t end, Promise promise);
 
 // Text from a file as a message may quote it: escaped where not printable, cut where long.
 std::string quoted(std::string_view text);

@@ -94,8 +94,7 @@ Layout::Layout(const Shape& shape, bool columns, const std::string& where) {
     too_large = too_large || __builtin_mul_overflow(size, shape[axis], &size) || size > most;
   }
   if (too_large) {
-    throw FormatError(
-        fmt::format("{} claims {} numbers, more than any memory holds", where, text(shape)));
+    throw FormatError(fmt::format("{} claims {} numbers, more than any memory holds", where, text(shape)));
   }
   if (size == 0) throw FormatError(fmt::format("{} ({}) has no features", where, text(shape)));
   samples = static_cast<Index>(shape[sample_axis]);
@@ -107,19 +106,17 @@ Matrix allocate(Index features, Index samples, const std::string& where) {
     return Matrix(features, samples);
   } catch (const std::bad_alloc&) {
     const double gib = static_cast<double>(features) * static_cast<double>(samples) / (1 << 27);
-    throw IoError(
-        fmt::format("{}: no memory for {}×{} numbers ({:.3g} GiB)", where, features, samples, gib));
+    throw IoError(fmt::format("{}: no memory for {}×{} numbers ({:.3g} GiB)", where, features, samples, gib));
   }
 }
 
-std::size_t choose_member(const std::string& path, const std::vector<Member>& members,
-                          const std::string& wanted) {
+std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted) {
   if (!wanted.empty()) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i].name == wanted) return i;
     }
-    throw FormatError(fmt::format("'{}' holds no '{}'{}; it holds {}", path, wanted,
-                                  suggestion(members, wanted), list(members)));
+    throw FormatError(
+        fmt::format("'{}' holds no '{}'{}; it holds {}", path, wanted, suggestion(members, wanted), list(members)));
   }
   std::vector<Member> numeric;
   std::size_t only = 0;
@@ -132,8 +129,8 @@ std::size_t choose_member(const std::string& path, const std::vector<Member>& me
   if (numeric.empty()) {
     throw FormatError(fmt::format("'{}' holds no numeric array; it holds {}", path, list(members)));
   }
-  throw FormatError(fmt::format("'{}' holds {} numeric arrays; choose one, as in '{}:{}': {}", path,
-                                numeric.size(), path, numeric.front().name, list(numeric)));
+  throw FormatError(fmt::format("'{}' holds {} numeric arrays; choose one, as in '{}:{}': {}", path, numeric.size(),
+                                path, numeric.front().name, list(numeric)));
 }
 
 }  // namespace cgmca::io

@@ -33,8 +33,7 @@ namespace {
 // Records of a text file: lines, save that a line end within quotes does not end one.
 class Records {
  public:
-  explicit Records(const std::string& path)
-      : path_(path), bytes_(std::make_shared<const File>(path)) {
+  explicit Records(const std::string& path) : path_(path), bytes_(std::make_shared<const File>(path)) {
     fill();
     if (rest().starts_with("\xef\xbb\xbf")) begin_ = 3;  // byte order mark of UTF-8
   }
@@ -72,8 +71,7 @@ class Records {
         ++scanned;
       } else if (!fill()) {
         if (in_quotes)
-          throw FormatError(
-              fmt::format("'{}', line {}: a quote is opened and never closed", path_, line_));
+          throw FormatError(fmt::format("'{}', line {}: a quote is opened and never closed", path_, line_));
         if (rest().empty()) return std::nullopt;
         return take(scanned, 0);
       }
@@ -163,8 +161,7 @@ char separator_of(std::string_view record) {
   bool in_quotes = false;
   for (const char c : record) {
     if (c == '"') in_quotes = !in_quotes;
-    if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes)
-      ++counts[which];
+    if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes) ++counts[which];
   }
   const auto most = std::max_element(counts.begin(), counts.end());
   return candidates[static_cast<std::size_t>(most - counts.begin())];
@@ -190,9 +187,7 @@ class Csv : public BlockReader::Source {
   }
 
   Index features() const override { return features_; }
-  std::optional<Index> samples() const override {
-    return ended_ ? std::optional(position_) : std::nullopt;
-  }
+  std::optional<Index> samples() const override { return ended_ ? std::optional(position_) : std::nullopt; }
 
   Matrix next(Index max_samples) override {
     // A flat row, since that is what Eigen can grow in place.
@@ -202,8 +197,7 @@ class Csv : public BlockReader::Source {
       const auto record = next_record();
       if (!record) break;
       const Index needed = (count + 1) * features_;
-      if (needed > X.cols())
-        X.conservativeResize(1, std::min(capacity(max_samples), std::max(needed, 2 * X.cols())));
+      if (needed > X.cols()) X.conservativeResize(1, std::min(capacity(max_samples), std::max(needed, 2 * X.cols())));
       convert(*record, X.data() + count * features_);
     }
     X.conservativeResize(1, count * features_);
@@ -239,8 +233,7 @@ class Csv : public BlockReader::Source {
     while (const auto field = fields.next()) {
       if (++column > features_) continue;
       const auto fail = [&](const std::string& what) {
-        throw FormatError(
-            fmt::format("'{}', line {}, column {}: {}", path_, records_.line(), column, what));
+        throw FormatError(fmt::format("'{}', line {}, column {}: {}", path_, records_.line(), column, what));
       };
       if (field->empty()) fail("the value is missing");
       switch (parse(*field, out[column - 1])) {
@@ -255,8 +248,8 @@ class Csv : public BlockReader::Source {
       }
     }
     if (column != features_)
-      throw FormatError(fmt::format("'{}', line {}: it has {} columns, but line {} has {}", path_,
-                                    records_.line(), column, first_line_, features_));
+      throw FormatError(fmt::format("'{}', line {}: it has {} columns, but line {} has {}", path_, records_.line(),
+                                    column, first_line_, features_));
   }
 
   std::string path_;
@@ -269,8 +262,7 @@ class Csv : public BlockReader::Source {
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&,
-                                              const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&, const ReadOptions& options) {
   const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
   auto source = std::make_unique<Csv>(path, tabs);
   if (!options.columns) return source;

@@ -17,11 +17,9 @@ struct Half {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double value = 0;
     if (exponent == 31) {
-      value = fraction ? std::numeric_limits<double>::quiet_NaN()
-                       : std::numeric_limits<double>::infinity();
+      value = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
     } else {
-      value =
-          exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+      value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
     }
     return bits & 0x8000 ? -value : value;
   }
@@ -37,8 +35,7 @@ T load(const std::byte* in, bool swap) {
 
 template <class T>
 void convert(const std::byte* in, bool swap, Index count, double* out, Index stride) {
-  for (Index i = 0; i < count; ++i)
-    out[i * stride] = static_cast<double>(load<T>(in + i * Index{sizeof(T)}, swap));
+  for (Index i = 0; i < count; ++i) out[i * stride] = static_cast<double>(load<T>(in + i * Index{sizeof(T)}, swap));
 }
 
 using Convert = void (*)(const std::byte*, bool, Index, double*, Index);
@@ -74,8 +71,7 @@ bool is_native_double(const Element& element) {
   return element.kind == Element::Kind::floating && element.size == 8 && !foreign_order(element);
 }
 
-void to_doubles(const Element& element, const std::byte* in, Index count, double* out,
-                Index stride) {
+void to_doubles(const Element& element, const std::byte* in, Index count, double* out, Index stride) {
   converter(element)(in, foreign_order(element), count, out, stride);
 }
 

@@ -19,7 +19,6 @@ bool is_native_double(const Element& element);
 
 // out[i · stride] = the i-th of `count` elements stored one after the other at `in` (any
 // alignment). 64-bit integers beyond 2⁵³ are rounded to the nearest double.
-void to_doubles(const Element& element, const std::byte* in, Index count, double* out,
-                Index stride = 1);
+void to_doubles(const Element& element, const std::byte* in, Index count, double* out, Index stride = 1);
 
 }  // namespace cgmca::io

@@ -65,8 +65,7 @@ herr_t Hdf5Session::record(hid_t stack, void* session) {
 }
 
 std::string Hdf5Session::reason() const {
-  return failures_.empty() || failures_.back().cause.empty() ? "HDF5 gives no reason"
-                                                             : failures_.back().cause;
+  return failures_.empty() || failures_.back().cause.empty() ? "HDF5 gives no reason" : failures_.back().cause;
 }
 
 std::string Hdf5Session::reason(const std::string& function) const {
@@ -122,10 +121,9 @@ Description describe(hid_t dataset) {
       break;  // h5py's bool; read as its integers
     case H5T_COMPOUND:
       found.kind = is_complex(type.get()) ? "complex" : "compound";
-      found.refusal = found.kind == "complex"
-                          ? "holds complex numbers; store their modulus, or their real and "
-                            "imaginary parts as separate features"
-                          : "is a table of records; store its columns as one numeric array";
+      found.refusal = found.kind == "complex" ? "holds complex numbers; store their modulus, or their real and "
+                                                "imaginary parts as separate features"
+                                              : "is a table of records; store its columns as one numeric array";
       break;
     case H5T_STRING:
       found.kind = "string";
@@ -133,8 +131,7 @@ Description describe(hid_t dataset) {
       break;
     default:
       found.kind = "of another type";
-      found.refusal =
-          "holds neither integers nor floating-point numbers; convert it to one of them";
+      found.refusal = "holds neither integers nor floating-point numbers; convert it to one of them";
   }
   if (found.refusal.empty() && H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
     found.refusal = "is empty: it has a type and no shape";
@@ -178,8 +175,7 @@ Hdf5Handle open_file(const Hdf5Session& session, const std::string& path) {
   const std::uint64_t bytes = size_of_file(path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file) {
-    throw FormatError(
-        fmt::format("'{}' ({} bytes) is no readable HDF5 file: {}", path, bytes, session.reason()));
+    throw FormatError(fmt::format("'{}' ({} bytes) is no readable HDF5 file: {}", path, bytes, session.reason()));
   }
   return file;
 }
@@ -197,8 +193,7 @@ Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
   const Shape shape = describe(dataset.get()).shape;
   const Hdf5Handle type(H5Dget_type(dataset.get()), H5Tclose);
   std::vector<hsize_t> chunk(shape.size());
-  if (H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()) < 0)
-    return dataset;
+  if (H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()) < 0) return dataset;
   constexpr double most = 64 << 20;
   double bytes = static_cast<double>(H5Tget_size(type.get()));
   const std::size_t sample_axis = columns ? shape.size() - 1 : 0;
@@ -215,6 +210,24 @@ Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
   return {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
 }
 
+// h5py's lzf, blosc, zstd and the like are plugins that a machine may lack.
+void check_filters(hid_t dataset, const std::string& where) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
+    std::array<char, 100> name{};
+    unsigned flags = 0, settings = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values, nullptr,
+                                               name.size() - 1, name.data(), &settings);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0) {
+      throw FormatError(
+          fmt::format("{} is compressed by the filter {} ('{}'), which HDF5 does not have here; "
+                      "store it with gzip",
+                      where, filter, name.data()));
+    }
+  }
+}
+
 class Hdf5Source final : public BlockReader::Source {
  public:
   Hdf5Source(const std::string& path, const std::string& member, const ReadOptions& options)
@@ -229,12 +242,12 @@ class Hdf5Source final : public BlockReader::Source {
     Hdf5Handle dataset = open_dataset(file.get(), name, columns_);
     if (!dataset) {
       choose_member(path, list_datasets(session, file.get(), path), name);
-      throw FormatError(
-          fmt::format("'{}' in '{}' cannot be opened: {}", name, path, session.reason()));
+      throw FormatError(fmt::format("'{}' in '{}' cannot be opened: {}", name, path, session.reason()));
     }
     where_ = fmt::format("'{}' in '{}'", name, path);
     const Description found = describe(dataset.get());
     if (!found.refusal.empty()) throw FormatError(fmt::format("{} {}", where_, found.refusal));
+    check_filters(dataset.get(), where_);
     const Layout layout(found.shape, columns_, where_);
     shape_.assign(found.shape.begin(), found.shape.end());
     sample_axis_ = layout.sample_axis;
@@ -277,12 +290,9 @@ class Hdf5Source final : public BlockReader::Source {
     start[sample_axis_] = static_cast<hsize_t>(position_);
     extent[sample_axis_] = static_cast<hsize_t>(count);
     const Hdf5Handle in_file(H5Dget_space(dataset_.get()), H5Sclose);
-    const Hdf5Handle in_memory(
-        H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
-    if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(),
-                            nullptr) < 0 ||
-        H5Dread(dataset_.get(), H5T_NATIVE_DOUBLE, in_memory.get(), in_file.get(), H5P_DEFAULT,
-                numbers) < 0) {
+    const Hdf5Handle in_memory(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+    if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
+        H5Dread(dataset_.get(), H5T_NATIVE_DOUBLE, in_memory.get(), in_file.get(), H5P_DEFAULT, numbers) < 0) {
       throw FormatError(fmt::format("{} cannot be read at samples {} to {}: {}", where_, position_,
                                     position_ + count - 1, session.reason()));
     }
@@ -301,8 +311,7 @@ void check_name(const std::string& name) {
   const bool bad = name.empty() || name.find("//") != std::string::npos || name.back() == '/' ||
                    inside.find("/./") != std::string::npos || name.find('\0') != std::string::npos;
   if (bad) {
-    throw InvalidInput(
-        fmt::format("'{}' cannot name an HDF5 dataset; use a path such as /group/X", name));
+    throw InvalidInput(fmt::format("'{}' cannot name an HDF5 dataset; use a path such as /group/X", name));
   }
 }
 
@@ -342,9 +351,8 @@ void PlacedFile::fail(int reason) const {
   throw IoError(fmt::format("cannot write '{}': {}", target_, std::strerror(reason)));
 }
 
-std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed,
-                           const std::string& dataset, Index rows, Index columns,
-                           std::size_t userblock, const Hdf5Attribute& attribute) {
+std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, const std::string& dataset, Index rows,
+                           Index columns, std::size_t userblock, const Hdf5Attribute& attribute) {
   const std::array<hsize_t, 2> shape{static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
   const std::uint64_t bytes = shape[0] * shape[1] * sizeof(double);
   // A few thousand bytes for short names; a group and its table for each part of a long one.
@@ -369,16 +377,15 @@ std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed,
   H5Pset_obj_track_times(storage.get(), false);  // the same matrix gives the same bytes
   H5Pset_alloc_time(storage.get(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(storage.get(), H5D_FILL_TIME_NEVER);
-  Hdf5Handle made(H5Dcreate2(file.get(), dataset.c_str(), H5T_NATIVE_DOUBLE, space.get(),
-                             link.get(), storage.get(), H5P_DEFAULT),
-                  H5Dclose);
+  Hdf5Handle made(
+      H5Dcreate2(file.get(), dataset.c_str(), H5T_NATIVE_DOUBLE, space.get(), link.get(), storage.get(), H5P_DEFAULT),
+      H5Dclose);
   check(static_cast<bool>(made));
   if (!attribute.name.empty()) {
     const Hdf5Handle string(H5Tcopy(H5T_C_S1), H5Tclose), scalar(H5Screate(H5S_SCALAR), H5Sclose);
     H5Tset_size(string.get(), attribute.text.size());
-    const Hdf5Handle written(H5Acreate2(made.get(), attribute.name.c_str(), string.get(),
-                                        scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
-                             H5Aclose);
+    const Hdf5Handle written(
+        H5Acreate2(made.get(), attribute.name.c_str(), string.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     check(written && H5Awrite(written.get(), string.get(), attribute.text.c_str()) >= 0);
   }
   const haddr_t place = bytes == 0 ? 0 : H5Dget_offset(made.get());

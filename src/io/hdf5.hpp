@@ -47,8 +47,7 @@ class Hdf5Handle {
 
   Hdf5Handle() = default;
   Hdf5Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept
-      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(close_, other.close_);
@@ -98,8 +97,7 @@ class PlacedFile {
 struct Hdf5Attribute {
   std::string name, text;
 };
-std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file,
-                           const std::string& dataset, Index rows, Index columns,
-                           std::size_t userblock = 0, const Hdf5Attribute& attribute = {});
+std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const std::string& dataset, Index rows,
+                           Index columns, std::size_t userblock = 0, const Hdf5Attribute& attribute = {});
 
 }  // namespace cgmca::io

@@ -50,8 +50,7 @@ std::unique_ptr<Bytes> contents(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std::string&,
-                                              const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std::string&, const ReadOptions& options) {
   std::unique_ptr<Bytes> bytes = contents(path);
   std::array<unsigned char, 4> magic{};
   const std::size_t got = bytes->read(magic.data(), magic.size());
@@ -69,8 +68,7 @@ std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std
   for (int axis = 0; axis < magic[3]; ++axis) {
     std::array<unsigned char, 4> length{};
     if (bytes->read(length.data(), length.size()) < length.size())
-      throw FormatError(fmt::format("'{}' is truncated: it promises {} dimensions, but has {}",
-                                    path, magic[3], axis));
+      throw FormatError(fmt::format("'{}' is truncated: it promises {} dimensions, but has {}", path, magic[3], axis));
     std::uint64_t value = 0;
     for (const unsigned char byte : length) value = value << 8 | byte;
     header.shape.push_back(value);

@@ -30,8 +30,6 @@ class InMemory : public BlockReader::Source {
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> in_memory(Matrix X) {
-  return std::make_unique<InMemory>(std::move(X));
-}
+std::unique_ptr<BlockReader::Source> in_memory(Matrix X) { return std::make_unique<InMemory>(std::move(X)); }
 
 }  // namespace cgmca::io

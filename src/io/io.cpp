@@ -90,12 +90,10 @@ Name split(const std::string& source) {
     return fs::exists(path, ignored);
   };
   if (exists(source)) return {source, ""};
-  for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0;
-       colon = source.rfind(':', colon - 1)) {
+  for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0; colon = source.rfind(':', colon - 1)) {
     const std::string path = source.substr(0, colon);
     if (!exists(path)) continue;
-    if (colon + 1 == source.size())
-      throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
+    if (colon + 1 == source.size()) throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
     return {path, source.substr(colon + 1)};
   }
   return {source, ""};  // opening it tells why it cannot be read
@@ -103,11 +101,9 @@ Name split(const std::string& source) {
 
 // The first ':' after an extension that has members ends the path.
 Name split_target(const std::string& target) {
-  for (auto colon = target.find(':'); colon != std::string::npos;
-       colon = target.find(':', colon + 1)) {
+  for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
     const std::string path = target.substr(0, colon), extension = extension_of(path);
-    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5")
-      return {path, target.substr(colon + 1)};
+    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5") return {path, target.substr(colon + 1)};
   }
   return {target, "X"};
 }
@@ -116,8 +112,7 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
   const Name name = split(source);
   const Format& format = format_of(name.path);
   if (!name.member.empty() && !format.has_members)
-    throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path,
-                                   format.name, name.member));
+    throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path, format.name, name.member));
   return format.open(name.path, name.member, options);
 }
 
@@ -145,8 +140,7 @@ Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }
 
 Matrix BlockReader::next(Index max_samples) {
-  if (max_samples < 1)
-    throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+  if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
   Matrix X = within_memory(name_, [&] { return source_->next(max_samples); });
   position_ += X.cols();
   return X;
@@ -155,8 +149,8 @@ Matrix BlockReader::next(Index max_samples) {
 void BlockReader::skip(Index count) {
   const auto n = samples();
   if (count < 0 || (n && count > *n - position_))
-    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed",
-                                   count, name_, n ? fmt::format("{}", *n) : "some", position_));
+    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed", count, name_,
+                                   n ? fmt::format("{}", *n) : "some", position_));
   source_->skip(count);
   position_ += count;
 }
@@ -173,8 +167,8 @@ void write(const std::string& target, const MatrixView& X) {
   if (extension == ".tsv") return io::write_csv(name.path, X, '\t');
   if (extension == ".mat") return io::write_mat(name.path, name.member, X);
   if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(name.path, name.member, X);
-  throw InvalidInput(fmt::format(
-      "cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+  throw InvalidInput(
+      fmt::format("cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
 }
 
 std::string file_of(const std::string& source_or_target) {

@@ -1,18 +1,82 @@
-// The .mat writer's one choice, open to the tests.
+// What the two kinds of .mat files share: mat5.cpp, mat73.cpp, and mat.cpp that tells them apart.
 #pragma once
 
 #include <cgmca/types.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "io/common.hpp"
 
 namespace cgmca::io {
+
+struct MatVariable {
+  std::string name, matlab_class;  // "double", "logical", "cell", …; "sparse"
+  bool complex = false;
+  Shape shape;  // as MATLAB's size() tells it
+};
+
+class MatFile {
+ public:
+  MatFile() = default;
+  MatFile(const MatFile&) = delete;
+  MatFile& operator=(const MatFile&) = delete;
+  virtual ~MatFile() = default;
+
+  virtual const std::vector<MatVariable>& variables() const = 0;
+  // One that is a real, full array with numbers in it, as features × samples.
+  virtual Matrix read(std::size_t variable, const Layout& layout, const std::string& where) = 0;
+};
+
+std::unique_ptr<MatFile> open_mat5(const std::string& path);
+std::unique_ptr<MatFile> open_mat73(const std::string& path);
+
+// X as a file of one variable, samples as rows. `target` is what messages call the file.
+void produce_mat5(const std::string& path, const std::string& variable, const MatrixView& X, const std::string& target);
+void produce_mat73(const std::string& path, const std::string& variable, const MatrixView& X,
+                   const std::string& target);
 
 // MATLAB 5 files count a variable's bytes, tags included, in a signed 32-bit number.
 constexpr std::uint64_t largest_mat5 = (std::uint64_t{1} << 31) - 1024;
 
-// Writes MATLAB 5, or MATLAB 7.3 where X takes more than `largest` bytes.
-void write_mat(const std::string& path, const std::string& variable, const MatrixView& X,
-               std::uint64_t largest);
+// As MATLAB 5, or as MATLAB 7.3 where X takes more than `largest` bytes.
+void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest);
+
+// From MATLAB's column-major order to ours:
+// X(f, s) = data[place(f) + s · stride], where place(f) follows the features in row-major order.
+template <class T>
+void fill(Matrix& X, const T* data, const Shape& shape, std::size_t sample_axis) {
+  std::vector<Index> strides(shape.size());
+  Index stride = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    strides[axis] = stride;
+    stride *= static_cast<Index>(shape[axis]);
+  }
+  const Index step = strides[sample_axis];
+
+  std::vector<Index> place(static_cast<std::size_t>(X.rows()), 0);
+  Index period = 1;  // features after which this axis has gone through all its values
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (axis == sample_axis) continue;
+    const auto extent = static_cast<Index>(shape[axis]);
+    for (Index f = 0; f < X.rows(); ++f) {
+      place[static_cast<std::size_t>(f)] += f / period % extent * strides[axis];
+    }
+    period *= extent;
+  }
+
+  constexpr Index block = 64;  // samples at a time, so that both sides stay in the cache
+  for (Index begin = 0; begin < X.cols(); begin += block) {
+    const Index end = std::min(X.cols(), begin + block);
+    for (Index f = 0; f < X.rows(); ++f) {
+      const T* feature = data + place[static_cast<std::size_t>(f)];
+      for (Index s = begin; s < end; ++s) X(f, s) = static_cast<double>(feature[s * step]);
+    }
+  }
+}
 
 }  // namespace cgmca::io

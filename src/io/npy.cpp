@@ -114,10 +114,8 @@ class HeaderParser {
       blanks();
       std::uint64_t length = 0;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), length);
-      if (error != std::errc())
-        fail(fmt::format("a length of the shape expected at {}", quoted(text_)));
-      if (result.size() == most_dimensions)
-        fail(fmt::format("its shape has more than {} dimensions", most_dimensions));
+      if (error != std::errc()) fail(fmt::format("a length of the shape expected at {}", quoted(text_)));
+      if (result.size() == most_dimensions) fail(fmt::format("its shape has more than {} dimensions", most_dimensions));
       result.push_back(length);
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
       accept('L');  // Python 2 wrote 3L
@@ -130,8 +128,7 @@ class HeaderParser {
   // Byte order ('<' '>' '=' '|'), kind, size in bytes.
   Element element() {
     blanks();
-    if (text_.starts_with('['))
-      refuse("a structured array", "save one field of it, or its fields stacked as columns");
+    if (text_.starts_with('[')) refuse("a structured array", "save one field of it, or its fields stacked as columns");
     const std::string_view descr = string();
     std::string_view rest = descr;
     Element element;
@@ -142,8 +139,7 @@ class HeaderParser {
       rest.remove_prefix(1);
     }
     const char kind = rest.empty() ? '\0' : rest.front();
-    if (kind == 'c')
-      refuse("complex numbers", "save their real and imaginary parts side by side as columns");
+    if (kind == 'c') refuse("complex numbers", "save their real and imaginary parts side by side as columns");
     if (kind == 'O') refuse("Python objects", "save numbers: numpy.save(path, a.astype(float))");
     if (rest == "b1")
       element.kind = Element::Kind::boolean;
@@ -154,8 +150,7 @@ class HeaderParser {
     else if (rest == "f2" || rest == "f4" || rest == "f8")
       element.kind = Element::Kind::floating;
     else
-      refuse(fmt::format("elements of type {}", quoted(descr)),
-             "save numbers: numpy.save(path, a.astype(float))");
+      refuse(fmt::format("elements of type {}", quoted(descr)), "save numbers: numpy.save(path, a.astype(float))");
     element.size = rest[1] - '0';
     return element;
   }
@@ -173,13 +168,12 @@ class HeaderParser {
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> npy_source(const std::string& name,
-                                                std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::unique_ptr<Bytes> bytes,
                                                 const ReadOptions& options) {
   std::string start = read_text(*bytes, 8);
   if (!start.starts_with(magic))
-    throw FormatError(fmt::format("'{}' is no NPY array: it starts with {} instead of \\x93NUMPY",
-                                  name, quoted(start)));
+    throw FormatError(
+        fmt::format("'{}' is no NPY array: it starts with {} instead of \\x93NUMPY", name, quoted(start)));
   const int major = start.size() == 8 ? start[6] : 0;
   if (start.size() == 8 && (major < 1 || major > 3))
     throw FormatError(fmt::format("'{}': NPY version {} is unknown (known: 1, 2, 3)", name, major));
@@ -190,8 +184,7 @@ std::unique_ptr<BlockReader::Source> npy_source(const std::string& name,
     length = length << 8 | static_cast<unsigned char>(length_bytes[i]);
   if (length > longest_header)
     throw FormatError(
-        fmt::format("'{}': an NPY header of {} bytes (more than {}) is no plain array", name,
-                    length, longest_header));
+        fmt::format("'{}': an NPY header of {} bytes (more than {}) is no plain array", name, length, longest_header));
   const std::string text = read_text(*bytes, length);
   if (length_bytes.size() < length_size || text.size() < length)
     throw FormatError(
@@ -203,15 +196,13 @@ std::unique_ptr<BlockReader::Source> npy_source(const std::string& name,
   return array_source(header, std::move(bytes), options);
 }
 
-std::unique_ptr<BlockReader::Source> open_npy(const std::string& path, const std::string&,
-                                              const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> open_npy(const std::string& path, const std::string&, const ReadOptions& options) {
   return npy_source(path, std::make_unique<FileBytes>(std::make_shared<File>(path)), options);
 }
 
 void write_npy(const std::string& path, const MatrixView& X) {
-  std::string header =
-      fmt::format("{{'descr': '{}f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-                  std::endian::native == std::endian::little ? '<' : '>', X.cols(), X.rows());
+  std::string header = fmt::format("{{'descr': '{}f8', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                   std::endian::native == std::endian::little ? '<' : '>', X.cols(), X.rows());
   // The elements start at a multiple of 64 bytes; the header ends in a newline.
   const std::size_t before = magic.size() + 4;
   header.append(63 - (before + header.size()) % 64, ' ');

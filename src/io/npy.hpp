@@ -9,8 +9,7 @@
 
 namespace cgmca::io {
 
-std::unique_ptr<BlockReader::Source> npy_source(const std::string& name,
-                                                std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::unique_ptr<Bytes> bytes,
                                                 const ReadOptions& options);
 
 }  // namespace cgmca::io

@@ -46,8 +46,7 @@ struct Entry {
 // Little-endian number of `size` bytes, which the caller knows to be there.
 std::uint64_t number(std::string_view bytes, std::size_t offset, std::size_t size) {
   std::uint64_t value = 0;
-  for (std::size_t i = size; i-- > 0;)
-    value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
   return value;
 }
 
@@ -112,10 +111,9 @@ class Archive {
     std::size_t at = 0;
     while (at < text.size()) {
       const auto record = std::string_view(text).substr(at);
-      if (!record.starts_with("PK\1\2") || record.size() < 46)
-        corrupt("directory", range.place + at);
-      const std::size_t name = number(record, 28, 2), extra = number(record, 30, 2),
-                        comment = number(record, 32, 2), length = 46 + name + extra + comment;
+      if (!record.starts_with("PK\1\2") || record.size() < 46) corrupt("directory", range.place + at);
+      const std::size_t name = number(record, 28, 2), extra = number(record, 30, 2), comment = number(record, 32, 2),
+                        length = 46 + name + extra + comment;
       if (record.size() < length) corrupt("directory", range.place + at);
       Entry entry;
       entry.name = record.substr(46, name);
@@ -148,8 +146,7 @@ class Archive {
     }
   }
 
-  void verify_stored(const std::string& name, std::uint64_t begin, std::uint64_t end,
-                     Promise promise) const {
+  void verify_stored(const std::string& name, std::uint64_t begin, std::uint64_t end, Promise promise) const {
     std::vector<Bytef> buffer(std::min<std::uint64_t>(end - begin, 1 << 18));
     std::uint32_t crc = 0;
     for (std::uint64_t at = begin; at < end;) {
@@ -158,8 +155,7 @@ class Archive {
       crc = static_cast<std::uint32_t>(::crc32(crc, buffer.data(), static_cast<uInt>(count)));
       at += count;
     }
-    if (crc != promise.crc || end - begin != promise.size)
-      broken_promise(name, end - begin, crc, promise);
+    if (crc != promise.crc || end - begin != promise.size) broken_promise(name, end - begin, crc, promise);
   }
 
   // The bytes [place, place + size) of the file.
@@ -170,8 +166,8 @@ class Archive {
     return text;
   }
   [[noreturn]] void corrupt(const char* what, std::uint64_t place) const {
-    fail(fmt::format("'{}' is a corrupt or truncated NPZ archive: no {} at byte {} of {}",
-                     file_->path(), what, place, file_->size()));
+    fail(fmt::format("'{}' is a corrupt or truncated NPZ archive: no {} at byte {} of {}", file_->path(), what, place,
+                     file_->size()));
   }
   [[noreturn]] static void fail(const std::string& message) { throw FormatError(message); }
 
@@ -196,8 +192,7 @@ std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std
   std::vector<Member> members;
   members.reserve(entries.size());
   for (const Entry& entry : entries)
-    members.push_back(
-        {bare(entry.name), fmt::format("{} bytes", entry.size), named_npy(entry) || !any_npy});
+    members.push_back({bare(entry.name), fmt::format("{} bytes", entry.size), named_npy(entry) || !any_npy});
   const std::size_t chosen = choose_member(path, members, bare(member));
   const std::string name = fmt::format("{}:{}", path, members[chosen].name);
   return npy_source(name, archive.contents(entries[chosen], name), options);

@@ -46,8 +46,7 @@ namespace fs = std::filesystem;
 
 // ---- decoding ----
 
-using FilePointer =
-    std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
+using FilePointer = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
 
 // libpng leaves an error by longjmp, which must not pass over destructors. Every function here that
 // calls setjmp therefore owns nothing, changes no local variable after it, and returns false where
@@ -76,13 +75,10 @@ class Decoder {
     constexpr std::uint64_t deflate = 1032;
     const std::uint64_t promised = std::uint64_t{stored_row_} * height_;
     if (promised / deflate > bytes_) {
-      throw FormatError(fmt::format("'{}' claims {}×{} pixels, which its {} bytes cannot hold",
-                                    path_, width_, height_, bytes_));
+      throw FormatError(
+          fmt::format("'{}' claims {}×{} pixels, which its {} bytes cannot hold", path_, width_, height_, bytes_));
     }
-    return {.width = width_,
-            .height = height_,
-            .channels = channels_ <= 2 || grey_palette_ ? 1 : 3,
-            .bits = depth_};
+    return {.width = width_, .height = height_, .channels = channels_ <= 2 || grey_palette_ ? 1 : 3, .bits = depth_};
   }
 
   // libpng's rows hold colours, then alpha where there is one, 16-bit values big-endian.
@@ -99,9 +95,9 @@ class Decoder {
         if (channel < kept) {
           values[pixel * kept + channel] = static_cast<double>(value);
         } else if (channel == colours && value != opaque) {
-          throw FormatError(fmt::format(
-              "'{}' is transparent at row {}, column {} (alpha {} of {}); lay it on a background",
-              path_, pixel / width_, pixel % width_, value, opaque));
+          throw FormatError(
+              fmt::format("'{}' is transparent at row {}, column {} (alpha {} of {}); lay it on a background", path_,
+                          pixel / width_, pixel % width_, value, opaque));
         }
       }
     }
@@ -147,8 +143,7 @@ class Decoder {
   bool has_grey_palette() {
     png_colorp palette = nullptr;
     int count = 0;
-    if (png_get_PLTE(png_, info_, &palette, &count) == 0 ||
-        png_get_color_type(png_, info_) != PNG_COLOR_TYPE_PALETTE) {
+    if (png_get_PLTE(png_, info_, &palette, &count) == 0 || png_get_color_type(png_, info_) != PNG_COLOR_TYPE_PALETTE) {
       return false;
     }
     return std::all_of(palette, palette + count, [](const png_color& colour) {
@@ -170,8 +165,7 @@ class Decoder {
 
   [[noreturn]] void fail() const {
     if (std::ferror(file_.get()) != 0) throw IoError(fmt::format("cannot read '{}'", path_));
-    throw FormatError(
-        fmt::format("'{}' ({} bytes) is no sound PNG image: {}", path_, bytes_, message_.data()));
+    throw FormatError(fmt::format("'{}' ({} bytes) is no sound PNG image: {}", path_, bytes_, message_.data()));
   }
 
   std::string path_;
@@ -194,9 +188,7 @@ class Decoder {
 // that a subfolder's files stay together.
 int natural_order(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto rank = [](char c) {
-    return c == '/' ? 0 : std::tolower(static_cast<unsigned char>(c));
-  };
+  const auto rank = [](char c) { return c == '/' ? 0 : std::tolower(static_cast<unsigned char>(c)); };
   const auto take_number = [&](std::string_view& text) {
     std::size_t end = 0;
     while (end < text.size() && digit(text[end])) ++end;
@@ -248,16 +240,12 @@ std::vector<std::string> list_images(const std::string& folder) {
   return names;
 }
 
-std::string in(const std::string& folder, const std::string& name) {
-  return (fs::path(folder) / name).string();
-}
+std::string in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
 
 class PngSource final : public BlockReader::Source {
  public:
   PngSource(const std::string& folder, std::vector<std::string> names)
-      : folder_(folder),
-        names_(std::move(names)),
-        kind_(Decoder(in(folder_, names_.at(0))).header()) {}
+      : folder_(folder), names_(std::move(names)), kind_(Decoder(in(folder_, names_.at(0))).header()) {}
 
   Index features() const override { return kind_.features(); }
   std::optional<Index> samples() const override { return static_cast<Index>(names_.size()); }
@@ -270,8 +258,8 @@ class PngSource final : public BlockReader::Source {
       const std::string& name = names_[static_cast<std::size_t>(position_ + i)];
       Decoder decoder(in(folder_, name));
       if (const ImageKind kind = decoder.header(); kind != kind_) {
-        throw FormatError(fmt::format("the images of '{}' differ: '{}' is {}, '{}' is {}", folder_,
-                                      names_.front(), text(kind_), name, text(kind)));
+        throw FormatError(fmt::format("the images of '{}' differ: '{}' is {}, '{}' is {}", folder_, names_.front(),
+                                      text(kind_), name, text(kind)));
       }
       decoder.pixels(kind_, X.col(i).data());
     }
@@ -287,19 +275,17 @@ class PngSource final : public BlockReader::Source {
 };
 
 // Names by what is left once the part that differs is marked; removed, where one side has none.
-std::map<std::string, std::string> keyed(const std::string& folder, const std::string& part,
-                                         const std::string& mark) {
+std::map<std::string, std::string> keyed(const std::string& folder, const std::string& part, const std::string& mark) {
   std::map<std::string, std::string> names;
   for (const std::string& name : list_images(folder)) {
     std::string key = name;
-    for (std::size_t at = 0; !part.empty() && (at = key.find(part, at)) != std::string::npos;
-         at += mark.size()) {
+    for (std::size_t at = 0; !part.empty() && (at = key.find(part, at)) != std::string::npos; at += mark.size()) {
       key.replace(at, part.size(), mark);
     }
     const auto [existing, added] = names.emplace(key, name);
     if (!added) {
-      throw InvalidInput(fmt::format("'{}' and '{}' in '{}' are the same name without '{}'",
-                                     existing->second, name, folder, part));
+      throw InvalidInput(
+          fmt::format("'{}' and '{}' in '{}' are the same name without '{}'", existing->second, name, folder, part));
     }
   }
   return names;
@@ -308,8 +294,7 @@ std::map<std::string, std::string> keyed(const std::string& folder, const std::s
 }  // namespace
 
 std::string text(const ImageKind& kind) {
-  return fmt::format("{}×{} {} {}-bit", kind.width, kind.height,
-                     kind.channels == 1 ? "grey" : "colour", kind.bits);
+  return fmt::format("{}×{} {} {}-bit", kind.width, kind.height, kind.channels == 1 ? "grey" : "colour", kind.bits);
 }
 
 Image decode_png(const std::string& path) {
@@ -320,8 +305,7 @@ Image decode_png(const std::string& path) {
   return image;
 }
 
-std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path,
-                                                     const std::string& member,
+std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path, const std::string& member,
                                                      const ReadOptions&) {
   if (!member.empty()) {
     throw InvalidInput(fmt::format("'{}' is a folder of images and has no '{}'", path, member));
@@ -335,13 +319,11 @@ std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path,
 
 namespace cgmca {
 
-ImagePairs match_images(const std::string& folder1, const std::string& folder2,
-                        const std::string& match) {
+ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match) {
   const auto slash = match.find('/');
   if (slash == std::string::npos || match.find('/', slash + 1) != std::string::npos) {
-    throw InvalidInput(fmt::format(
-        "'{}' does not say how the names differ; use two parts with one '/', as in real/synth",
-        match));
+    throw InvalidInput(
+        fmt::format("'{}' does not say how the names differ; use two parts with one '/', as in real/synth", match));
   }
   const std::string part1 = match.substr(0, slash), part2 = match.substr(slash + 1);
   // No file name holds a zero byte: a mark keeps "1real0" apart from "10synth".

@@ -25,25 +25,17 @@ class BlockReader::Source {
 
 namespace io {
 
-using Opener = std::unique_ptr<BlockReader::Source> (*)(const std::string& path,
-                                                        const std::string& member,
+using Opener = std::unique_ptr<BlockReader::Source> (*)(const std::string& path, const std::string& member,
                                                         const ReadOptions& options);
 
 // One source file each. `member` is empty where the user named none.
-std::unique_ptr<BlockReader::Source> open_npy(const std::string&, const std::string&,
-                                              const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_npz(const std::string&, const std::string&,
-                                              const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_csv(const std::string&, const std::string&,
-                                              const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_idx(const std::string&, const std::string&,
-                                              const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_mat(const std::string&, const std::string&,
-                                              const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_hdf5(const std::string&, const std::string&,
-                                               const ReadOptions&);
-std::unique_ptr<BlockReader::Source> open_png_folder(const std::string&, const std::string&,
-                                                     const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_npy(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_npz(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_csv(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_idx(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_mat(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_hdf5(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_png_folder(const std::string&, const std::string&, const ReadOptions&);
 
 void write_npy(const std::string& path, const MatrixView& X);
 void write_csv(const std::string& path, const MatrixView& X, char separator);

@@ -13,12 +13,12 @@ class Library:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.compared = 0
 
-    def run(self, source, target, columns=False):
-        arguments = [self.program, str(source), str(target)] + ["columns"] * columns
+    def run(self, source, target, *option):
+        arguments = [self.program, str(source), str(target), *option]
         return subprocess.run(arguments, capture_output=True, text=True)
 
-    def convert(self, source, target, columns=False):
-        done = self.run(source, target, columns)
+    def convert(self, source, target, *option):
+        done = self.run(source, target, *option)
         assert done.returncode == 0 and done.stderr == "", (source, done.returncode, done.stderr)
 
     def reads(self, source, array):
@@ -27,7 +27,7 @@ class Library:
         for columns in (False, True):
             n = array.shape[-1 if columns else 0]
             expected = array.reshape(-1, n).T if columns else array.reshape(n, -1)
-            self.convert(source, self.folder / "read.npy", columns)
+            self.convert(source, self.folder / "read.npy", *["columns"] * columns)
             found = np.load(self.folder / "read.npy")
             same = found.shape == expected.shape and np.array_equal(
                 found, expected.astype(float), equal_nan=expected.dtype.kind == "f")
@@ -39,10 +39,10 @@ class Library:
         assert done.returncode == 1 and all(word in done.stderr for word in words), (source, done)
         self.compared += 1
 
-    def writes(self, target, array):
+    def writes(self, target, array, *option):
         """The library writes `array`, samples as rows, to `target`."""
         np.save(self.folder / "write.npy", array)
-        self.convert(self.folder / "write.npy", target)
+        self.convert(self.folder / "write.npy", target, *option)
 
 
 def samples(dtype, shape):

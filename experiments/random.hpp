@@ -1,0 +1,47 @@
+// Random numbers that are the same on every platform, in any order and on any number of threads.
+//
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011) turns a counter and a
+// key into four 32-bit words. There is no state: the key is the seed, and the counter says what the words are for,
+//   (block, item, purpose, 0):   e.g. pixels 4·block … 4·block + 3 of image `item`.
+// Normal numbers are Φ⁻¹((w + ½)/2³²) of one word w, by Wichura's AS 241 with a logarithm of our own: +, -, *, /, sqrt
+// only, which IEEE 754 rounds alike everywhere (compiled without fused multiply-add), no libm.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace cgmca::experiments {
+
+enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3 };
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+
+// ln x of a positive finite x, to within 2 ulp.
+double natural_logarithm(double x);
+// Φ⁻¹(p) for 0 < p < 1, to a relative 1e-15 or so.
+double normal_quantile(double p);
+
+// Fills out with independent standard normal numbers: |z| <= 6.4, four to a block.
+void fill_normal(std::uint64_t seed, Purpose purpose, std::uint32_t item, double* out, std::size_t count);
+
+// The words of one item, one after the other.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, Purpose purpose, std::uint32_t item);
+  std::uint32_t word();
+  std::uint32_t below(std::uint32_t bound);  // uniform on 0 … bound - 1, without bias
+  double uniform();                          // in (0, 1)
+  double normal();
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_, words_{};
+  std::size_t used_ = 4;
+};
+
+// A random order of 0 … n - 1 (Fisher-Yates).
+std::vector<std::uint32_t> permutation(Stream stream, std::uint32_t n);
+
+}  // namespace cgmca::experiments

@@ -1,0 +1,35 @@
+// Filters and quality measures for images, as MATLAB's Image Processing Toolbox defines them.
+//
+// An image of height h and width w is a column of h·w numbers, row by row as IDX and PNG files store them: pixel (i, j)
+// is entry i·w + j. Every function takes many images at once, one a column (one image is a single column), and uses as
+// many threads as BLAS does; each image's result is the same bits whatever the number of images or threads.
+// All throw WrongDimension where rows ≠ h·w or two sets of images differ in shape.
+#pragma once
+
+#include <cgmca/types.hpp>
+
+namespace cgmca {
+
+struct ImageSize {
+  Index height, width;
+};
+
+// wiener2(x, [3 3]). With μ, v the mean and variance over each pixel's 3×3 neighbourhood (zero padding, divided by 9)
+// and ν the mean of v over the image:   y = μ + max(0, v - ν)/max(v, ν) · (x - μ);   y = μ where max(v, ν) = 0
+Matrix wiener2(const MatrixView& images, ImageSize size);
+
+// medfilt2(x, [3 3]): median over 3×3, zero padding.
+Matrix medfilt2(const MatrixView& images, ImageSize size);
+
+// (x - min)/(max - min) of each image; a constant image is clipped to [0, 1].
+Matrix mat2gray(const MatrixView& images);
+
+// ssim(x, y) of each pair of columns for a dynamic range of 1: the mean over all pixels of
+//   (2 μx μy + C1)(2 σxy + C2) / ((μx² + μy² + C1)(σx² + σy² + C2)),   C1 = 0.01², C2 = 0.03²
+// with moments weighted by an 11×11 Gaussian of standard deviation 1.5, replicate padding.
+Vector ssim(const MatrixView& images, const MatrixView& references, ImageSize size);
+
+// psnr(x, y) in dB: 10 log10(1/mean (x - y)²), infinite for equal images.
+Vector psnr(const MatrixView& images, const MatrixView& references);
+
+}  // namespace cgmca

@@ -1,0 +1,70 @@
+// Files that Octave and h5py wrote, kept in tests/fixtures/ with the scripts that made them. Their
+// arrays are A(s, i, j) = 100 s + 3 i + j, 2 samples of 4×3 features.
+#include <cgmca/io.hpp>
+
+#include <cmath>
+
+#include "io_testing.hpp"
+
+namespace cgmca {
+namespace {
+
+std::string refusal(const std::string& source) {
+  return message_of<FormatError>([&] { read(fixture(source)); });
+}
+
+void expect_every_class(const std::string& file) {
+  SCOPED_TRACE(file);
+  for (const std::string name : {"rows", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
+    EXPECT_EQ(read(fixture(file + ":" + name)), ramp(12, 2)) << name;
+  }
+  EXPECT_EQ(read(fixture(file + ":columns"), {.columns = true}), ramp(12, 2));
+  EXPECT_EQ(read(fixture(file + ":flags")), ramp(12, 2).unaryExpr([](double x) { return std::fmod(x, 2.0); }));
+  EXPECT_EQ(BlockReader(fixture(file + ":none")).features(), 5);
+  EXPECT_EQ(BlockReader(fixture(file + ":none")).samples(), 0);
+  expect_says(refusal(file + ":z"), {"complex", "abs(z)"});
+  expect_says(refusal(file + ":sp"), {"sparse", "full(sp)"});
+  expect_says(refusal(file + ":note"), {"text"});
+  expect_says(refusal(file + ":st"), {"struct"});
+  expect_says(refusal(file + ":ce"), {"cell"});
+}
+
+TEST(Fixtures, OctavesMatlab5FilesAreRead) {
+  expect_every_class("octave_v6.mat");
+  expect_every_class("octave_v7.mat");
+}
+
+TEST(Fixtures, AMatlab73FileIsRead) {
+  expect_every_class("matlab73.mat");
+  EXPECT_EQ(read(fixture("matlab73.mat:packed")), ramp(12, 2));
+  expect_says(refusal("matlab73.mat"), {"14 numeric arrays", "packed (double 2×4×3)"});
+}
+
+// Octave's own HDF5 files keep a matrix x as /x/value, with reversed axes.
+TEST(Fixtures, OctavesHdf5FileIsReadByColumns) {
+  EXPECT_EQ(read(fixture("octave.h5:/flat/value"), {.columns = true}), ramp(12, 2));
+  EXPECT_EQ(read(fixture("octave.h5"), {.columns = true}), ramp(12, 2));  // the only numeric one
+}
+
+TEST(Fixtures, H5pysFilesAreRead) {
+  for (const std::string order : {"little", "big"}) {
+    for (const std::string type : {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
+      EXPECT_EQ(read(fixture("h5py.h5:/" + order + "/" + type)), ramp(12, 2)) << order << type;
+    }
+  }
+  for (const std::string name : {"gzip", "grows", "link"}) {
+    EXPECT_EQ(read(fixture("h5py.h5:" + name)), ramp(12, 2)) << name;
+  }
+  EXPECT_EQ(read(fixture("h5py.h5:columns"), {.columns = true}), ramp(12, 2));
+  EXPECT_EQ(read(fixture("h5py.h5:flags"))(1, 0), 1);
+  expect_says(refusal("h5py.h5:lzf"), {"'/lzf'", "filter 32000 ('lzf')", "gzip"});
+  expect_says(refusal("h5py.h5:z"), {"complex", "modulus"});
+  expect_says(refusal("h5py.h5:table"), {"records"});
+  expect_says(refusal("h5py.h5:text"), {"text"});
+  expect_says(refusal("h5py.h5:texts"), {"text"});
+  expect_says(refusal("h5py.h5:scalar"), {"single number"});
+  expect_says(refusal("h5py.h5:none"), {"no shape"});
+}
+
+}  // namespace
+}  // namespace cgmca

@@ -16,8 +16,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "signals.hpp"
-
 namespace cgmca::cli {
 namespace {
 
@@ -165,10 +163,9 @@ std::optional<PairSummary> Checkpoint::resume() const {
   return summary;
 }
 
-void Checkpoint::keep(const PairSummary& summary) {
+void Checkpoint::keep(const PairSummary& summary, bool last) {
   if (options_.path.empty()) return;
   const auto now = std::chrono::steady_clock::now();
-  const bool last = pending_signal() != 0;
   if (!last && std::chrono::duration<double>(now - written_).count() < options_.every) return;
   summary.save(options_.path, inputs_);
   written_ = std::chrono::steady_clock::now();

@@ -31,8 +31,8 @@ class Checkpoint {
   // The summary so far, where one is to be resumed. Throws InvalidInput, with the figures, where the checkpoint is of
   // other inputs or options, or the inputs have changed since.
   std::optional<PairSummary> resume() const;
-  // Between blocks: writes the checkpoint when it is time to, or when a signal is about to end the work.
-  void keep(const PairSummary& summary);
+  // Between blocks: writes the checkpoint when it is time to, or when this is the last one before a stop.
+  void keep(const PairSummary& summary, bool last);
   void remove() const;  // once the summary itself is written
 
  private:

@@ -47,12 +47,14 @@ class Backup {
 
 }  // namespace
 
-void check_target(const std::string& target, const std::vector<std::string>& inputs) {
+void check_target(const std::string& target, const std::vector<std::string>& others) {
   const std::string file = file_of(target);
   std::error_code ignored;
-  for (const std::string& input : inputs) {
-    if (fs::equivalent(file, file_of(input), ignored)) {
-      throw UsageError(fmt::format("the output '{}' is the input '{}'; choose another name", target, input));
+  for (const std::string& named : others) {
+    const std::string other = file_of(named);
+    if (fs::equivalent(file, other, ignored) ||
+        fs::absolute(file).lexically_normal() == fs::absolute(other).lexically_normal()) {
+      throw UsageError(fmt::format("the output '{}' is also named as '{}'; choose another name", target, named));
     }
   }
   const auto parent = fs::path(file).parent_path();

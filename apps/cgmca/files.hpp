@@ -9,8 +9,8 @@
 namespace cgmca::cli {
 
 // Before hours of work: throws IoError where the target's folder is missing or cannot be written, UsageError where the
-// target is one of the inputs.
-void check_target(const std::string& target, const std::vector<std::string>& inputs);
+// target is one of the command's other files.
+void check_target(const std::string& target, const std::vector<std::string>& others);
 
 // Writes each matrix to its target; where one fails, those before it are put back as they were.
 void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs);

@@ -120,15 +120,16 @@ void PairReader::fail_unequal() {
 }
 
 void accumulate(const Session& session, PairReader& reader, PairSummary& summary,
-                const std::function<void()>& after_block) {
+                const std::function<void(bool)>& after_block) {
   Progress progress(session, "pairs read", reader.samples(), summary.samples());
   for (;;) {
     const PairReader::Block block = reader.next();
     if (block.X1.cols() == 0) return;
     summary.add(block.X1, block.X2);
     progress.update(summary.samples());
-    if (after_block) after_block();
-    stop_if_interrupted();
+    const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
+    if (after_block) after_block(last);
+    if (last) stop_if_interrupted();
   }
 }
 

@@ -63,10 +63,10 @@ class PairReader {
   Index position_ = 0;
 };
 
-// Adds what is left in the reader to the summary, with progress. `after_block` runs between blocks, also once before
-// a signal stops the work (Interrupted).
+// Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
+// a signal is about to stop the work (Interrupted).
 void accumulate(const Session& session, PairReader& reader, PairSummary& summary,
-                const std::function<void()>& after_block = {});
+                const std::function<void(bool)>& after_block = {});
 
 // One input of apply and translate, with the same check.
 BlockReader open_samples(const std::string& source, const ReadOptions& options, const Model& model,

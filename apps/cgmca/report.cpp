@@ -107,34 +107,33 @@ void add_facts(Page& page, const Model& model) {
     const auto& map = model.domains[slot(d)];
     return map ? fmt::format("{}", map->features()) : std::string("absent");
   });
-  row("rank of the data", [&](Domain d) { return fmt::format("{}", certificate.ranks[slot(d)]); });
-  row("prescribed covariance", [&](Domain d) { return model.covariances[slot(d)]; });
+  row("rank", [&](Domain d) { return fmt::format("{}", certificate.ranks[slot(d)]); });
+  row("covariance", [&](Domain d) { return model.covariances[slot(d)]; });
   row("its rank", [&](Domain d) { return fmt::format("{}", certificate.covariance_ranks[slot(d)]); });
   page.section("What was fitted").table(table);
 }
 
 void add_certificate(Page& page, const Model& model, const Seen* seen) {
   const Certificate& certificate = model.certificate;
-  report::Table table{{"", "claimed by the model"}, {}, ""};
-  if (seen != nullptr) table.columns.push_back("found in the pairs");
+  report::Table table{{"", "claimed"}, {}, ""};
+  if (seen != nullptr) table.columns.push_back("found");
   const auto row = [&](const std::string& label, const std::string& claimed, const std::string& found) {
     table.rows.push_back({label, claimed});
     if (seen != nullptr) table.rows.back().push_back(found);
   };
   const Attained found = seen != nullptr ? seen->attained : Attained{};
-  row("mean squared distance of pairs", fmt::format("{:.9g}", certificate.objective),
-      fmt::format("{:.9g}", found.objective));
+  row("squared distance", fmt::format("{:.9g}", certificate.objective), fmt::format("{:.9g}", found.objective));
   row("least possible", fmt::format("{:.9g}", certificate.bound), "");
   for (auto i : {0U, 1U}) {
-    row(fmt::format("constraint residual, domain {}", i + 1),
-        fmt::format("{:.1e}", certificate.constraint_residuals[i]),
+    row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
         fmt::format("{:.1e}", found.constraint_residuals[i]));
   }
   row("pairs", fmt::format("{}", model.samples), fmt::format("{}", found.samples));
   table.caption =
-      "The maps are optimal where distance and bound agree, and have the prescribed covariances where the residuals "
-      "are "
-      "at rounding level.";
+      "What the model claims, and what its maps do to the pairs given. The maps are optimal where the mean squared "
+      "distance of pairs is the least possible, and have the prescribed covariances where the residuals are at "
+      "rounding "
+      "level.";
   page.section("Certificate").table(table);
 }
 
@@ -155,10 +154,15 @@ void add_spectra(Page& page, const Model& model) {
     spectrum = (spectrum.array() / spectrum(0)).max(1e-16).log10();
     spectra.push_back({fmt::format("domain {}", number(domain)), counted(spectrum.size()), values(spectrum)});
   }
+  if (spectra.size() == 2 && spectra[0].y == spectra[1].y) {
+    spectra.pop_back();
+    spectra.front().name = "both domains";
+  }
   page.section("Covariance spectrum")
       .figure(report::line_plot(spectra, {.title = "Covariance spectrum",
                                           .x_label = "eigenvalue",
-                                          .y_label = "log₁₀ of its share of the largest"}),
+                                          .y_label = "log₁₀ of its share of the largest",
+                                          .markers = true}),
               "Eigenvalues of the covariances prescribed for the common space, each over the largest of its domain.");
 }
 

@@ -28,7 +28,7 @@ void run(const Session& session, const Options& options) {
   options.checkpoint.check();
   const std::vector<std::string> inputs = {options.pairs.paths[0], options.pairs.paths[1]};
   if (!options.output.empty()) check_target(options.output, inputs);
-  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, inputs);
+  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, {inputs[0], inputs[1], options.output});
   PairReader reader(options.pairs);
   report_unmatched(session, reader);
   const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
@@ -41,7 +41,7 @@ void run(const Session& session, const Options& options) {
   Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
   PairSummary summary = checkpoint.resume().value_or(PairSummary(d1, d2, options.accumulate));
   reader.skip(summary.samples());
-  accumulate(session, reader, summary, [&] { checkpoint.keep(summary); });
+  accumulate(session, reader, summary, [&](bool last) { checkpoint.keep(summary, last); });
   session.result(describe(summary), describe_text(summary));
   summary.save(options.output);
   checkpoint.remove();

@@ -23,14 +23,14 @@ constexpr const char* kFashion = "c59f468a2f672dc815687fe0f83887768d799fd8a3f327
 // The file's path, plain or .gz; empty where there is neither.
 std::string find(const std::string& folder, const std::string& name) {
   for (const char* extension : {"", ".gz"}) {
-    const std::string path = folder + "/" + name + extension;
+    std::string path = fmt::format("{}/{}{}", folder, name, extension);
     if (std::filesystem::exists(path)) return path;
   }
   return {};
 }
 
 std::string need(const std::string& folder, const std::string& name) {
-  const std::string path = find(folder, name);
+  std::string path = find(folder, name);
   if (path.empty()) throw IoError(fmt::format("'{}' holds neither {} nor {}.gz", folder, name, name));
   return path;
 }

@@ -10,8 +10,11 @@
 #include "experiments/drawn_digits.hpp"
 #include "experiments/mnist.hpp"
 
-int main(int argc, char** argv) {
-  using namespace cgmca::experiments;
+namespace {
+
+using namespace cgmca::experiments;
+
+int run(int argc, char** argv) {
   CLI::App app("Reproduces the table and figures of the CGMCA paper.");
   MnistOptions options;
   std::string data, digits = "0-9", out;
@@ -26,20 +29,26 @@ int main(int argc, char** argv) {
   app.add_option("--out", out, "folder for report.html and the montages; none without it");
   app.add_flag("--json", json, "print one JSON object");
   CLI11_PARSE(app, argc, argv);
+  options.digits = parse_digits(digits);
+  options.figures = !out.empty();
+  if (data.empty()) data = default_data_folder();
+  if (data.empty()) fmt::print(stderr, "no data set found; running on digits drawn here\n");
+  const Dataset dataset = data.empty() ? draw_digits(2000, options.seed) : load_dataset(data);
+  const MnistResult result = run_mnist(dataset, options, [](int digit, double done) {
+    fmt::print(stderr, "class {} done, {:.0f} % of all\n", digit, 100 * done);
+  });
+  fmt::print("{}\n", json ? to_json(result) : to_text(result));
+  if (!out.empty()) write_report(result, out);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    options.digits = parse_digits(digits);
-    options.figures = !out.empty();
-    if (data.empty()) data = default_data_folder();
-    if (data.empty()) fmt::print(stderr, "no data set found; running on digits drawn here\n");
-    const Dataset dataset = data.empty() ? draw_digits(2000, options.seed) : load_dataset(data);
-    const MnistResult result = run_mnist(dataset, options, [](int digit, double done) {
-      fmt::print(stderr, "class {} done, {:.0f} % of all\n", digit, 100 * done);
-    });
-    fmt::print("{}\n", json ? to_json(result) : to_text(result));
-    if (!out.empty()) write_report(result, out);
+    return run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "reproduce_mnist: {}\n", error.what());
+    std::fprintf(stderr, "reproduce_mnist: %s\n", error.what());
     return 1;
   }
-  return 0;
 }

@@ -165,11 +165,10 @@ void add_curve(Page& page, const IterationCurve& curve) {
   page.text(fmt::format(
       "The table stops LSQR after 20 steps, on the way to the exact translation, which is the same for MCA and CGMCA. "
       "The "
-      "covariance prescribed decides how far 20 steps lead. It is not the condition of the two maps, which is alike "
-      "({:.0e} for MCA, {:.0e} for CGMCA), but where a point of the common space has its energy: MCA spreads it evenly "
-      "over all t directions, so that 20 steps fit a small part of it; with CGMCA {:.0f} % of the variance lies along "
-      "the "
-      "first 20 directions, and these are fitted first.",
+      "covariance prescribed decides how far 20 steps lead. That is not a matter of condition, which is alike for both "
+      "maps ({:.0e} for MCA, {:.0e} for CGMCA). A likely reason is where a point of the common space has its energy: "
+      "MCA "
+      "spreads it evenly over all t directions, while with CGMCA {:.0f} % of the variance lies along the first 20.",
       curve.mca_condition, curve.cgmca_condition, 100 * curve.leading_share));
   page.figure(plot(curve.mca, curve.cgmca, curve.exact),
               fmt::format("Class {}, {} test images, filtered and scaled as in the table, which reads off at 20 steps.",

@@ -14,6 +14,7 @@
 
 #include "factor.hpp"
 #include "linalg.hpp"
+#include "parallel.hpp"
 #include "solve.hpp"
 
 namespace cgmca {
@@ -37,8 +38,7 @@ Factors reduce(Factors factors) {
     factor.mean = Vector::Zero(factor.rank());
     factor.U = Matrix::Identity(factor.rank(), factor.rank());
   }
-  factors.moments = {};
-  factors.pooled = {};
+  factors.data.reset();
   return factors;
 }
 
@@ -321,7 +321,7 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
     }
   }
   std::vector<std::vector<Errors>> errors(grid.size());
-  std::vector<bool> feasible(grid.size(), true);
+  std::vector<char> feasible(grid.size(), 1);  // not bool: threads write neighbours
   const std::size_t shared = options.families.size() * options.ranks.size();
   const FoldOptions& dealt = folds.options();
   for (Index repeat = 0; repeat < dealt.repeats; ++repeat) {
@@ -330,20 +330,24 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
       HeldOut held = hold_out(folds.held_out(repeat, fold), training);
       if (options.labels.samples != nullptr) add_labels(held, options.labels, training, folds, repeat, fold);
       const Factors reduced = reduce(training);
-      for (std::size_t first = 0; first < grid.size(); first += shared) {
-        Factors factors = reduced;
-        regularize(factors, grid[first].options());
-        const linalg::Svd svd = linalg::thin_svd(factors.B);
-        for (std::size_t t = first; t < first + shared; ++t) {
-          if (!feasible[t]) continue;
-          try {
-            const Covariance C = grid[t].covariance();
-            errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
-          } catch (const Infeasible&) {
-            feasible[t] = false;
+      // Each share of the grid on a thread of its own: the factors are small here.
+      in_shares_over_blas(static_cast<Index>(grid.size() / shared), [&](Index begin, Index end) {
+        for (auto first = static_cast<std::size_t>(begin) * shared; first < static_cast<std::size_t>(end) * shared;
+             first += shared) {
+          Factors factors = reduced;
+          regularize(factors, grid[first].options());
+          const linalg::Svd svd = linalg::thin_svd(factors.B);
+          for (std::size_t t = first; t < first + shared; ++t) {
+            if (feasible[t] == 0) continue;
+            try {
+              const Covariance C = grid[t].covariance();
+              errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
+            } catch (const Infeasible&) {
+              feasible[t] = 0;
+            }
           }
         }
-      }
+      });
       if (options.progress) {
         options.progress(static_cast<double>(repeat * dealt.folds + fold + 1) /
                          static_cast<double>(dealt.repeats * dealt.folds));
@@ -355,7 +359,7 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
   result.samples = folds.samples();
   result.folds = dealt;
   for (std::size_t t = 0; t < grid.size(); ++t) {
-    if (feasible[t]) {
+    if (feasible[t] != 0) {
       result.trials.push_back({grid[t], summarize(errors[t], dealt.folds)});
     } else {
       result.infeasible.push_back(grid[t]);

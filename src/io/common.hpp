@@ -1,4 +1,4 @@
-// What several formats of src/io/ share: sizes, shapes, and which of a file's arrays is meant.
+// What several formats of src/io/ share: shapes, and which of a file's arrays is meant.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -8,9 +8,6 @@
 #include <vector>
 
 namespace cgmca::io {
-
-// Bytes in a regular file. Throws IoError with the system's reason: absent, forbidden, a folder.
-std::uint64_t size_of_file(const std::string& path);
 
 using Shape = std::vector<std::uint64_t>;
 

@@ -33,8 +33,8 @@ struct Member {
 };
 
 // The index of the member that `path:wanted` means; of the only numeric one where `wanted` is
-// empty. Otherwise a FormatError that lists what there is. A member named outright is returned
-// whether numeric or not: its format knows the better advice.
+// empty. Otherwise a FormatError that lists what there is. A member named outright, or the
+// only one, is returned whether numeric or not: its format knows the better advice.
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted);
 
 }  // namespace cgmca::io

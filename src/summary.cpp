@@ -49,8 +49,6 @@ Vector column_mean(const MatrixView& X) {
   return first + sum / static_cast<double>(X.cols());
 }
 
-constexpr Domain kDomains[] = {Domain::one, Domain::two};
-
 }  // namespace
 
 const char* name(Accumulate accumulate) {
@@ -83,16 +81,33 @@ PairSummary::PairSummary(Index d1, Index d2, Accumulate accumulate) : d1_(d1), d
   rows_.resize(d1_ + d2_, 0);
 }
 
-void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
+PairSummary::PairSummary(Index d, Accumulate accumulate, OneDomain) : d1_(d), d2_(0), accumulate_(accumulate) {
+  if (d < 1) throw InvalidInput(fmt::format("a summary of {} features; at least 1 is needed", d));
+  rows_.resize(d, 0);
+}
+
+SampleSummary::SampleSummary(Index d, Accumulate accumulate) : all_(d, accumulate, PairSummary::OneDomain{}) {}
+
+void SampleSummary::add(const MatrixView& X) { all_.add(X, Matrix(0, X.cols())); }
+
+Matrix SampleSummary::centred() const {
+  if (samples() < 2) return Matrix(dimension(), 0);
+  return std::sqrt(static_cast<double>(samples() - 1)) * all_.factored_moments().S1;
+}
+
+void PairSummary::check(const MatrixView& X1, const MatrixView& X2, Index first) const {
   check_dimension(Domain::one, d1_, X1.rows());
   check_dimension(Domain::two, d2_, X2.rows());
   if (X1.cols() != X2.cols()) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
-  check_finite(Domain::one, X1, samples());
-  check_finite(Domain::two, X2, samples());
+  check_finite(Domain::one, X1, first);
+  check_finite(Domain::two, X2, first);
+}
 
+void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
+  check(X1, X2, samples());
   for (Index first = 0; first < X1.cols();) {
     if (pending_ == capacity()) compress_pending();
     const Index count = std::min(X1.cols() - first, capacity() - pending_);
@@ -159,7 +174,7 @@ void PairSummary::choose_form(const MatrixView& Xc) {
   // alone.
   const Vector diagonal = Xc.rowwise().squaredNorm();
   for (const auto& part : {diagonal.head(d1_), diagonal.tail(d2_)}) {
-    if (part.maxCoeff() > kSafeCondition * part.minCoeff()) return;
+    if (part.size() > 0 && part.maxCoeff() > kSafeCondition * part.minCoeff()) return;
   }
   linalg::add_gram(factor_, Xc);
   if (measure_conditioning()) form_ = SummaryForm::gram;
@@ -170,6 +185,7 @@ void PairSummary::choose_form(const MatrixView& Xc) {
 bool PairSummary::measure_conditioning() {
   for (Domain domain : kDomains) {
     const Index d = dimension(domain);
+    if (d == 0) continue;
     const Vector values = linalg::symmetric_eigenvalues(factor_.block(start(domain), start(domain), d, d));
     Spectrum& bounds = spectrum_[slot(domain)];
     bounds = {values(0), values(d - 1)};
@@ -280,6 +296,14 @@ PairSummary::Moments PairSummary::moments() const {
           scale * factor.topLeftCorner(d1_, d1_).transpose(),
           scale * factor.rightCols(d2_).transpose(),
           {}};
+}
+
+PairSummary::Moments PairSummary::factored_moments() const {
+  if (form() != SummaryForm::gram) return moments();
+  PairSummary all = *this;
+  if (all.pending_ > 0) all.compress_pending();
+  if (all.form_ == SummaryForm::gram) all.turn_to_qr();
+  return all.moments();
 }
 
 namespace {

@@ -66,6 +66,17 @@ void check_target(const std::string& target, const std::vector<std::string>& oth
   if (::access(folder.c_str(), W_OK) != 0) fail(fmt::format("folder '{}': {}", folder, std::strerror(errno)).c_str());
 }
 
+void check_target_folder(const std::string& target) {
+  fs::path folder = fs::absolute(target).lexically_normal();
+  std::error_code ignored;
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  const auto fail = [&](const char* why) {
+    throw IoError(fmt::format("cannot write to '{}': '{}': {}", target, folder.string(), why));
+  };
+  if (!fs::is_directory(folder, ignored)) fail("it is no folder");
+  if (::access(folder.c_str(), W_OK) != 0) fail(std::strerror(errno));
+}
+
 void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs) {
   if (outputs.empty()) return;
   const auto& [target, X] = outputs.front();

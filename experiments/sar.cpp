@@ -89,12 +89,18 @@ struct Rules {
   explicit Rules(Index pairs) : max_rank(std::max<Index>(4, pairs / 3)), k(std::max<Index>(3, max_rank * 4 / 5)) {}
 };
 
+// Fewer steps where there are more pairs: each costs more, and less depends on the choice.
 TuneOptions tuning_grid(Index pairs) {
   TuneOptions options;
   options.families = {Family::identity, Family::correlation, Family::data2};
   options.ranks = {10, 20, 30, 40, 60, 100};
   options.max_ranks = {25, 50, 100, 200, 0};
-  options.ridges = {0.0, 0.1, 1.0, 10.0};
+  options.ridges = {0.0, 0.1, 1.0, 10.0, 100.0};
+  if (pairs >= 200) {
+    options.ranks = {20, 40, 60, 100};
+    options.max_ranks = {50, 100, 200, 0};
+    options.ridges = {0.0, 0.1, 1.0, 10.0};
+  }
   const auto too_large = [&](Index rank) { return rank > 0 && rank >= pairs / 2; };
   std::erase_if(options.ranks, too_large);
   std::erase_if(options.max_ranks, too_large);
@@ -124,10 +130,10 @@ double translation_error(const Model& model, const Matrix& from, const Matrix& t
          (to.colwise() - to.rowwise().mean()).squaredNorm();
 }
 
-// Truncated CGMCA with 10 % matched, with and without the synthetic chips that have no partner.
+// Truncated CGMCA with and without the synthetic chips that have no partner.
 SarExtra with_extra(const RadarChips& chips, Index matched, Index extra, const SarOptions& options) {
   SarExtra result{matched, extra};
-  const int draws = std::min(options.draws, 5);
+  const int draws = std::min(options.draws, 3);
   for (int k = 0; k < draws; ++k) {
     const Draw draw = draw_pairs(chips.synthetic.cols(), matched, options.seed + static_cast<std::uint64_t>(k));
     const Matrix test = chips.measured(Eigen::all, draw.test), truth_chips = chips.synthetic(Eigen::all, draw.test);
@@ -283,7 +289,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
 
       FoldOptions dealt;
       dealt.folds = options.folds;
-      dealt.repeats = options.repeats;
+      dealt.repeats = row.matched < 200 ? 2 : 1;
       dealt.seed = options.seed + static_cast<std::uint64_t>(k);
       PairFolds folds(d, d, dealt);
       folds.add(synthetic, measured);

@@ -36,7 +36,7 @@ struct SarOptions {
   std::vector<double> fractions = {0.05, 0.10, 0.25, 0.50};
   int draws = 10;
   std::uint64_t seed = 1;  // draw k uses seed + k
-  Index folds = 5, repeats = 2;
+  Index folds = 5;
 };
 
 // The methods, in the order of the table.
@@ -67,8 +67,8 @@ struct SarRow {
 // them.
 struct SarExtra {
   Index matched = 0, extra = 0;
-  double without = 0, with = 0;              // 1-NN accuracy, truncated CGMCA
-  double without_error = 0, with_error = 0;  // held-out translation error 2 → 1
+  double without = 0, with = 0;              // accuracy of the nearest neighbour
+  double without_error = 0, with_error = 0;  // of the translation of test chips from 2 to 1, over their variance
 };
 
 // A test chip and what becomes of it, with 10 % matched.
@@ -92,6 +92,9 @@ struct SarResult {
 // `progress` is called after each draw with the part done; it may throw to stop.
 SarResult run_sar(const RadarChips& chips, const SarOptions& options,
                   const std::function<void(double done)>& progress = {});
+
+// ../shared/data/SAMPLE_dataset_public or out/data/SAMPLE_dataset_public where one is there, else empty.
+std::string default_sample_folder();
 
 std::string to_json(const SarResult& result);
 std::string to_text(const SarResult& result);

@@ -192,23 +192,36 @@ bool simpler(const Candidate& a, const Candidate& b) {
          std::tuple(b.rank, unlimited(b.max_rank), -strength(b.ridge));
 }
 
+// Of `trials` the one of the least error; of equals the simplest.
+std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
+  return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    const double first = result.trials[a][criterion].mean, second = result.trials[b][criterion].mean;
+    return first != second ? first < second : simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
+}
+
+std::vector<std::size_t> within_one_standard_error(const TuneResult& result, std::vector<std::size_t> trials,
+                                                   Criterion criterion) {
+  const Score& best = result.trials[least(result, trials, criterion)][criterion];
+  std::erase_if(trials,
+                [&](std::size_t t) { return result.trials[t][criterion].mean > best.mean + best.standard_error; });
+  return trials;
+}
+
+// The simplest within one standard error of the best. The share of a few pairs that are classified wrong can hardly
+// tell candidates apart; of those it leaves, the translation error, which is continuous, leaves those within *its*
+// standard error.
 void choose(TuneResult& result) {
-  const auto error = [&](std::size_t t) { return result.trials[t][result.criterion].mean; };
-  for (std::size_t t = 1; t < result.trials.size(); ++t) {
-    const bool tied = error(t) == error(result.best);
-    if (error(t) < error(result.best) ||
-        (tied && simpler(result.trials[t].candidate, result.trials[result.best].candidate))) {
-      result.best = t;
-    }
+  std::vector<std::size_t> trials(result.trials.size());
+  std::iota(trials.begin(), trials.end(), std::size_t{0});
+  result.best = least(result, trials, result.criterion);
+  trials = within_one_standard_error(result, trials, result.criterion);
+  if (result.criterion == Criterion::classification) {
+    trials = within_one_standard_error(result, trials, Criterion::translation);
   }
-  const Score& best = result.trials[result.best][result.criterion];
-  result.chosen = result.best;
-  for (std::size_t t = 0; t < result.trials.size(); ++t) {
-    if (error(t) <= best.mean + best.standard_error &&
-        simpler(result.trials[t].candidate, result.trials[result.chosen].candidate)) {
-      result.chosen = t;
-    }
-  }
+  result.chosen = *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    return simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
 }
 
 }  // namespace

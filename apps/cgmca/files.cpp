@@ -51,6 +51,7 @@ void check_target(const std::string& target, const std::vector<std::string>& oth
   const std::string file = file_of(target);
   std::error_code ignored;
   for (const std::string& named : others) {
+    if (named.empty()) continue;
     const std::string other = file_of(named);
     if (fs::equivalent(file, other, ignored) ||
         fs::absolute(file).lexically_normal() == fs::absolute(other).lexically_normal()) {

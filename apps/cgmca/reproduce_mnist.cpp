@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/drawn_digits.hpp"
 #include "experiments/mnist.hpp"
 #include "progress.hpp"
@@ -32,7 +34,7 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
   MnistOptions settings;
   settings.noise = options.noise == "additive" ? Noise::additive : Noise::imnoise;
   settings.seed = options.seed;
-  settings.repeat = options.repeat;
+  settings.repeat = std::max(options.repeat, 1);
   settings.figures = !options.out.empty();
   try {
     settings.digits = parse_digits(options.digits);

@@ -1,0 +1,192 @@
+// Our half of bench/run.py: reads commands, one a line, does the work and answers one JSON line each.
+//
+//   load NAME PATH                        a matrix from a file
+//   fit NAME1 NAME2 COV ACCUMULATE [TOL]  COV as data1:550 or identity:100; ACCUMULATE auto, qr or gram; TOL of the
+//   rank small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
+//   lsqr|lmmse NAME                       domain 2 to domain 1 by the last model
+//   filters NAME1 NAME2 HEIGHT WIDTH      wiener2, medfilt2, ssim
+//   summarize PATH1 PATH2                 files in blocks into a summary, QR
+//   maps PATH, write PATH                 A1 and A2 of the last model side by side; the last answer
+// Seconds are of the work alone; "memory" is by how many bytes the resident memory rose during it.
+#include <cgmca/cgmca.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+using namespace cgmca;
+
+struct Worker {
+  std::map<std::string, Matrix> data;
+  Model model;
+  Matrix answer;
+};
+
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+double memory(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(field)) return 1024 * std::stod(line.substr(field.size() + 1));
+  }
+  return 0;
+}
+
+template <class Work>
+void timed(const std::string& more, const Work& work) {
+  forget_peak();
+  const double before = memory("VmRSS");
+  const auto start = std::chrono::steady_clock::now();
+  const std::string found = work();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << fmt::format("{{\"seconds\": {}, \"memory\": {}{}{}}}", seconds, memory("VmHWM") - before, found, more)
+            << std::endl;
+}
+
+std::string certificate_text(const Certificate& certificate) {
+  const auto& residuals = certificate.constraint_residuals;
+  return fmt::format(", \"residual\": {}, \"gap\": {}, \"route\": \"{}\"", std::max(residuals[0], residuals[1]),
+                     std::abs(certificate.objective - certificate.bound) / certificate.covariance_trace,
+                     certificate.route);
+}
+
+Covariance covariance(const std::string& spec) {
+  const Index rank = std::stol(spec.substr(spec.find(':') + 1));
+  return spec.starts_with("data1") ? Covariance::data(Domain::one, rank) : Covariance::identity(rank);
+}
+
+Accumulate accumulate(const std::string& text) {
+  return text == "gram" ? Accumulate::gram : text == "qr" ? Accumulate::qr : Accumulate::automatic;
+}
+
+// Maps below one another.
+Matrix stacked(const Model& model) {
+  const Matrix A1 = model.domain(Domain::one).matrix(), A2 = model.domain(Domain::two).matrix();
+  Matrix both(A1.rows(), A1.cols() + A2.cols());
+  both << A1, A2;
+  return both;
+}
+
+// Each thread takes fits in turn, with BLAS on one thread inside.
+void small_fits(Worker& worker, std::istringstream& words) {
+  std::string first, second;
+  Index d1 = 0, d2 = 0, n = 0, k = 0;
+  words >> first >> second >> d1 >> d2 >> n >> k;
+  const Matrix& X1 = worker.data.at(first);
+  const Matrix& X2 = worker.data.at(second);
+  const Index fits = X1.cols() / n;
+  const int workers = threads() > 0 ? threads() : 1;
+  worker.answer.resize(k, fits);
+  timed("", [&] {
+    set_threads(1);
+    double residual = 0;
+    std::vector<double> residuals(static_cast<std::size_t>(workers));
+    {
+      std::vector<std::jthread> team;
+      for (int w = 0; w < workers; ++w) {
+        team.emplace_back([&, w] {
+          const Covariance I = Covariance::identity(k);
+          for (Index f = w; f < fits; f += workers) {
+            const Model model = fit(X1.middleCols(f * n, n), X2.middleCols(f * n, n), I, I);
+            worker.answer.col(f) = model.certificate.singular_B.head(k);
+            double& worst = residuals[static_cast<std::size_t>(w)];
+            worst = std::max(worst, model.certificate.constraint_residuals[0]);
+          }
+        });
+      }
+    }
+    set_threads(workers);
+    for (double value : residuals) residual = std::max(residual, value);
+    return fmt::format(", \"residual\": {}", residual);
+  });
+}
+
+void run(Worker& worker, const std::string& line) {
+  std::istringstream words(line);
+  std::string command, first, second, spec, how;
+  words >> command;
+  if (command == "load") {
+    words >> first >> second;
+    timed("", [&] {
+      worker.data[first] = read(second);
+      return "";
+    });
+  } else if (command == "fit") {
+    words >> first >> second >> spec >> how;
+    const Covariance C = covariance(spec);
+    FitOptions options;
+    if (double tolerance = 0; words >> tolerance) options.rank_tol = tolerance;
+    timed("", [&] {
+      PairSummary summary(worker.data.at(first).rows(), worker.data.at(second).rows(), accumulate(how));
+      summary.add(worker.data.at(first), worker.data.at(second));
+      worker.model = fit(summary, C, C, options);
+      return certificate_text(worker.model.certificate);
+    });
+    worker.answer = worker.model.certificate.singular_B;
+  } else if (command == "small") {
+    small_fits(worker, words);
+  } else if (command == "lsqr" || command == "lmmse") {
+    words >> first;
+    timed("", [&] {
+      worker.answer = translate(worker.model, Domain::two, Domain::one, worker.data.at(first),
+                                command == "lsqr" ? Method::lsqr : Method::lmmse);
+      return "";
+    });
+  } else if (command == "filters") {
+    ImageSize size{};
+    words >> first >> second >> size.height >> size.width;
+    timed("", [&] {
+      worker.answer = ssim(medfilt2(wiener2(worker.data.at(first), size), size), worker.data.at(second), size);
+      return "";
+    });
+  } else if (command == "summarize") {
+    words >> first >> second;
+    timed("", [&] {
+      BlockReader one(first), two(second);
+      PairSummary summary(one.features(), two.features(), Accumulate::qr);
+      for (;;) {
+        const Matrix X1 = one.next(4096), X2 = two.next(4096);
+        if (X1.cols() == 0) break;
+        summary.add(X1, X2);
+      }
+      const Covariance I = Covariance::identity(10);
+      worker.model = fit(summary, I, I);
+      return certificate_text(worker.model.certificate);
+    });
+    worker.answer = worker.model.certificate.singular_B;
+  } else if (command == "maps") {
+    words >> first;
+    timed("", [&] {
+      write(first, stacked(worker.model));
+      return "";
+    });
+  } else if (command == "write") {
+    words >> first;
+    timed("", [&] {
+      write(first, worker.answer);
+      return "";
+    });
+  } else {
+    throw InvalidInput(fmt::format("no command '{}'", command));
+  }
+}
+
+}  // namespace
+
+int main() {
+  try {
+    Worker worker;
+    for (std::string line; std::getline(std::cin, line);) run(worker, line);
+    return 0;
+  } catch (const std::exception& problem) {
+    std::cout << "{\"error\": \"" << problem.what() << "\"}" << std::endl;
+    return 1;
+  }
+}

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "experiments/random.hpp"
+#include <cgmca/random.hpp>
 
 namespace cgmca::experiments {
+using namespace random_numbers;
+
 namespace {
 
 constexpr Index kSide = 28;

@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "experiments/random.hpp"
+#include <cgmca/random.hpp>
 
 namespace cgmca::experiments {
+using namespace random_numbers;
+
 namespace {
 
 Matrix clipped(const Matrix& images) { return images.cwiseMax(0).cwiseMin(1); }

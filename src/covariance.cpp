@@ -110,4 +110,9 @@ Covariance Covariance::data(Domain domain, Index rank) {
   return {OfData{domain, rank}, fmt::format("data{}:{}", number(domain), rank)};
 }
 
+Covariance Covariance::correlation(Index k) {
+  if (k < 1) throw InvalidInput(fmt::format("correlation:{}: at least 1 direction is needed", k));
+  return {OfCorrelations{k}, fmt::format("correlation:{}", k)};
+}
+
 }  // namespace cgmca

@@ -43,6 +43,19 @@ Index rank_above(const Vector& descending, double tolerance) {
                        [&](double value) { return value > tolerance * descending(0); });
 }
 
+DomainFactor make_factor(Matrix U, Vector s, Vector variance, double tolerance) {
+  DomainFactor factor;
+  factor.trace = s.squaredNorm();
+  factor.trace_of_square = s.array().pow(4).sum();
+  factor.features = variance.size();
+  factor.scale = s;
+  factor.U = std::move(U);
+  factor.s = std::move(s);
+  factor.variance = std::move(variance);
+  factor.tolerance = tolerance;
+  return factor;
+}
+
 // Thin SVD of S without its zero rows.
 struct SampleFactor {
   DomainFactor factor;
@@ -51,12 +64,13 @@ struct SampleFactor {
 };
 
 SampleFactor factor_samples(const Matrix& S, Domain domain, double tolerance) {
-  const std::vector<Index> features = varying(S.rowwise().squaredNorm(), domain);
+  const Vector variance = S.rowwise().squaredNorm();
+  const std::vector<Index> features = varying(variance, domain);
   const bool all = static_cast<Index>(features.size()) == S.rows();
   linalg::Svd svd = all ? linalg::thin_svd(S) : linalg::thin_svd(S(features, Eigen::all));
   const Index r = rank_above(svd.s, tolerance);
-  return {
-      {scatter_rows(svd.U.leftCols(r), features, S.rows()), svd.s.head(r), tolerance}, svd.V.leftCols(r), svd.routine};
+  return {make_factor(scatter_rows(svd.U.leftCols(r), features, S.rows()), svd.s.head(r), variance, tolerance),
+          svd.V.leftCols(r), svd.routine};
 }
 
 // The same from Θ = U Σ² Uᵀ. Its eigenvalues carry an error of about eps·λ_1, so the rank cannot be
@@ -66,32 +80,157 @@ DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double to
   const auto [values, Q] = linalg::symmetric_eigen(theta(features, features));
   const double of_values = std::max(tolerance * tolerance, static_cast<double>(theta.rows()) * kEpsilon);
   const Index r = rank_above(values, of_values);
-  return {scatter_rows(Q.leftCols(r), features, theta.rows()), values.head(r).cwiseSqrt(), std::sqrt(of_values)};
+  return make_factor(scatter_rows(Q.leftCols(r), features, theta.rows()), values.head(r).cwiseSqrt(), theta.diagonal(),
+                     std::sqrt(of_values));
+}
+
+// All samples of a domain, n matched and m extra ones, N in all: their mean, and S with S Sᵀ = Θ.               (17)
+//   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)
+struct Pooled {
+  Vector mean;
+  double matched;  // sqrt((n-1)/(N-1)): the weight of S_matched within S
+  Matrix extra;    // [E, s] / sqrt(N-1)
+};
+
+Pooled pool(Index matched, const Vector& mean, const SampleSummary& extra) {
+  const double n = static_cast<double>(matched), m = static_cast<double>(extra.samples()), N = n + m;
+  const Vector step = extra.mean() - mean;
+  const Matrix E = extra.centred();
+  Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), Matrix(mean.size(), E.cols() + 1)};
+  pooled.extra.leftCols(E.cols()) = E;
+  pooled.extra.rightCols(1) = std::sqrt(n * m / N) * step;
+  pooled.extra /= std::sqrt(N - 1);
+  return pooled;
+}
+
+Matrix beside(const Matrix& left, const Matrix& right) {
+  Matrix both(left.rows(), left.cols() + right.cols());
+  both << left, right;
+  return both;
+}
+
+const SampleSummary* extra_of(const FitOptions& options, Domain domain, Index features) {
+  const SampleSummary* extra = options.extra[slot(domain)];
+  if (extra == nullptr || extra->samples() == 0) return nullptr;
+  if (extra->dimension() != features) {
+    throw WrongDimension(fmt::format("domain {} has {} features, its extra samples have {}", number(domain), features,
+                                     extra->dimension()));
+  }
+  return extra;
 }
 
 }  // namespace
 
 Factors factorize(const PairSummary& summary, const FitOptions& options) {
-  PairSummary::Moments moments = summary.moments();
-  const auto tolerance = [&](Domain domain) {
-    const Index extent = std::max(summary.dimension(domain), summary.samples());
-    return options.rank_tol.value_or(static_cast<double>(extent) * kEpsilon);
-  };
-  if (moments.form == SummaryForm::gram) {
+  Factors factors;
+  factors.samples = summary.samples();
+  factors.moments = summary.moments();
+  PairSummary::Moments& moments = factors.moments;
+  const bool gram = moments.form == SummaryForm::gram;
+  std::array<Vector, 2> means;
+  std::array<Index, 2> samples{};
+  std::array<double, 2> tolerance{};
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    const Index d = summary.dimension(domain), start = domain == Domain::one ? 0 : summary.dimension(Domain::one);
+    means[i] = summary.mean(domain);
+    samples[i] = summary.samples();
+    if (const SampleSummary* extra = extra_of(options, domain, d)) {
+      const Pooled all = pool(summary.samples(), means[i], *extra);
+      if (gram) {
+        auto theta = moments.theta.block(start, start, d, d);
+        theta *= all.matched * all.matched;
+        theta += linalg::ABt(all.extra, all.extra);
+      } else {
+        factors.pooled[i] = beside(all.matched * (domain == Domain::one ? moments.S1 : moments.S2), all.extra);
+      }
+      means[i] = all.mean;
+      samples[i] += extra->samples();
+    }
+    tolerance[i] = options.rank_tol.value_or(static_cast<double>(std::max(d, samples[i])) * kEpsilon);
+  }
+  if (gram) {
     const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two);
     const Matrix& theta = moments.theta;
-    DomainFactor one = factor_covariance(theta.topLeftCorner(d1, d1), Domain::one, tolerance(Domain::one));
-    DomainFactor two = factor_covariance(theta.bottomRightCorner(d2, d2), Domain::two, tolerance(Domain::two));
+    factors.domains = {factor_covariance(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0]),
+                       factor_covariance(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1])};
     // B = W1 Θ12 W2ᵀ                                                            (8)
-    Matrix B = linalg::AB(linalg::AtB(one.whitening(), theta.topRightCorner(d1, d2)), two.whitening());
-    return {{std::move(one), std::move(two)}, std::move(B), std::move(moments), "gram syevd"};
+    factors.B = linalg::AB(linalg::AtB(factors.domains[0].whitening(), theta.topRightCorner(d1, d2)),
+                           factors.domains[1].whitening());
+    factors.route = "gram syevd";
+  } else {
+    std::array<Matrix, 2> scores;  // V_i: the pairs whitened
+    linalg::SvdRoutine routine{};
+    for (Domain domain : kDomains) {
+      const auto i = slot(domain);
+      const Matrix& S = domain == Domain::one ? moments.S1 : moments.S2;
+      const bool extra = factors.pooled[i].size() > 0;
+      SampleFactor sample = factor_samples(extra ? factors.pooled[i] : S, domain, tolerance[i]);
+      factors.domains[i] = std::move(sample.factor);
+      scores[i] = extra ? linalg::AtB(S, factors.domains[i].whitening()) : std::move(sample.V);
+      routine = std::max(routine, sample.routine);
+    }
+    // B = V1ᵀ V2; rows that V1 lacks are zero                                     (8)
+    factors.B = linalg::AtB(scores[0], scores[1].topRows(scores[0].rows()));
+    factors.route = fmt::format("{} {}", name(moments.form), linalg::name(routine));
   }
-  SampleFactor one = factor_samples(moments.S1, Domain::one, tolerance(Domain::one));
-  SampleFactor two = factor_samples(moments.S2, Domain::two, tolerance(Domain::two));
-  // B = V1ᵀ V2; rows that V1 lacks are zero                                     (8)
-  Matrix B = linalg::AtB(one.V, two.V.topRows(one.V.rows()));
-  std::string route = fmt::format("{} {}", name(moments.form), linalg::name(std::max(one.routine, two.routine)));
-  return {{std::move(one.factor), std::move(two.factor)}, std::move(B), std::move(moments), std::move(route)};
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    factors.domains[i].mean = std::move(means[i]);
+    factors.domains[i].covariance.samples = samples[i];
+  }
+  return factors;
 }
+
+void regularize(Factors& factors, const FitOptions& options) {
+  std::array<Vector, 2> shrunk;  // s/scale: what regularization leaves of a direction's correlations
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    DomainFactor& factor = factors.domains[i];
+    const Index limit = options.max_rank[i];
+    const Ridge& ridge = options.ridge[i];
+    if (limit < 0) {
+      throw InvalidInput(
+          fmt::format("a max_rank of {} for domain {}; give at least 1, or 0 for no limit", limit, number(domain)));
+    }
+    if (!ridge.automatic && !(ridge.value >= 0 && std::isfinite(ridge.value))) {
+      throw InvalidInput(
+          fmt::format("a ridge of {} for domain {}; it is a multiple of the mean variance of a feature, "
+                      "0 or more",
+                      ridge.value, number(domain)));
+    }
+    const double mean_variance = factor.trace / static_cast<double>(factor.features);
+    Regularized& covariance = factor.covariance;
+    if (ridge.automatic) {
+      const double rho = oas_shrinkage(factor.trace, factor.trace_of_square, factor.features, covariance.samples);
+      covariance.data = 1 - rho;
+      covariance.ridge = rho * mean_variance;
+    } else {
+      covariance.ridge = ridge.value * mean_variance;
+    }
+    if (limit > 0 && limit < factor.rank()) {
+      factor.U.conservativeResize(Eigen::NoChange, limit);
+      factor.s.conservativeResize(limit);
+      factor.scale.conservativeResize(limit);
+    }
+    if (!covariance.plain()) {
+      factor.scale = (covariance.data * factor.s.array().square() + covariance.ridge).sqrt();
+      factor.variance = covariance.data * factor.variance.array() + covariance.ridge;
+    }
+    shrunk[i] = factor.s.cwiseQuotient(factor.scale);
+  }
+  const Index r1 = shrunk[0].size(), r2 = shrunk[1].size();
+  factors.B = (shrunk[0].asDiagonal() * factors.B.topLeftCorner(r1, r2) * shrunk[1].asDiagonal()).eval();
+}
+
+// ρ = min(1, (tr Θ²/d² + μ²) / ((n+1) (tr Θ²/d² - μ²/d))),   μ = tr Θ/d                                        (25)
+double oas_shrinkage(double trace, double trace_of_square, Index features, Index samples) {
+  const double d = static_cast<double>(features), n = static_cast<double>(samples);
+  const double mu = trace / d, alpha = trace_of_square / (d * d);
+  const double denominator = (n + 1) * (alpha - mu * mu / d);
+  return denominator > 0 ? std::min((alpha + mu * mu) / denominator, 1.0) : 1.0;
+}
+
+std::string name(const Ridge& ridge) { return ridge.automatic ? "auto" : fmt::format("{:.6g}", ridge.value); }
 
 }  // namespace cgmca

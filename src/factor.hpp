@@ -1,4 +1,4 @@
-// From a summary to what Algorithm 1 works on: the thin SVD of each domain and the cross matrix B.
+// From a summary to what Algorithm 1 works on: the thin SVD of each domain, regularized, and the cross matrix B.
 #pragma once
 
 #include <array>
@@ -8,27 +8,41 @@
 
 namespace cgmca {
 
-// S = U diag(s) Vᵀ, rank r; constant features have zero rows in U.   U: d×r, s: r docs/method.md
-// (3)
+// Θ = S Sᵀ = U diag(s²) Uᵀ of rank r; constant features have zero rows in U.                    docs/method.md (3)
+// Whitened is Θ̃ = data·Θ + ridge·I, which in the directions U is diag(scale²).                                 (24)
 struct DomainFactor {
-  Matrix U;
-  Vector s;
-  double tolerance;  // s_j > tolerance · s_1 held
+  Matrix U;                    // d×r
+  Vector s;                    // r
+  Vector scale;                // r: (data·s² + ridge)^½, which is s itself where nothing is regularized
+  Vector mean;                 // d
+  Vector variance;             // d: diagonal of Θ, of Θ̃ once regularized
+  double trace = 0;            // tr Θ
+  double trace_of_square = 0;  // tr Θ²
+  Index features = 0;          // d
+  Regularized covariance;
+  double tolerance = 0;  // s_j > tolerance · s_1 held
 
   Index rank() const { return s.size(); }
-  Matrix whitening() const { return U * s.cwiseInverse().asDiagonal(); }  // Wᵀ = U Σ⁻¹: W Θ Wᵀ = I   (4)
-  Matrix colouring() const { return U * s.asDiagonal(); }                 // U Σ: Θ = (UΣ)(UΣ)ᵀ
+  Matrix whitening() const { return U * scale.cwiseInverse().asDiagonal(); }  // Wᵀ = U diag(1/scale): W Θ̃ Wᵀ = I (4)
+  Matrix colouring() const { return U * scale.asDiagonal(); }                 // Θ̃ Wᵀ
 };
 
 struct Factors {
+  Index samples = 0;  // n matched pairs
   std::array<DomainFactor, 2> domains;
-  Matrix B;  // V1ᵀ V2, r1×r2 (8)
-  PairSummary::Moments moments;
+  Matrix B;  // W1 Θ12 W2ᵀ, r1×r2; V1ᵀ V2 where nothing is regularized and no samples are extra               (8)
+  PairSummary::Moments moments;  // of the pairs; in the gram form Θ11 and Θ22 are of all samples
+  std::array<Matrix, 2> pooled;  // S_i of all samples of domain i where some are extra (forms rows and qr), else empty
   std::string route;
 
   const DomainFactor& operator[](Domain domain) const { return domains[slot(domain)]; }
 };
 
+// Of the plain sample covariances, extra samples included.
 Factors factorize(const PairSummary& summary, const FitOptions& options);
+
+// Keeps the max_rank leading directions of each domain and whitens with the regularized covariance instead. Throws
+// InvalidInput. Once only: `factors` must be plain.
+void regularize(Factors& factors, const FitOptions& options);
 
 }  // namespace cgmca

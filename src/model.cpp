@@ -12,8 +12,6 @@ namespace cgmca {
 namespace {
 
 constexpr const char* kFormat = "cgmca-model";
-constexpr Domain kDomains[] = {Domain::one, Domain::two};
-
 std::string numbered(const char* name, Domain domain) { return fmt::format("{}{}", name, number(domain)); }
 
 void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
@@ -58,6 +56,28 @@ const DomainMap& Model::domain(Domain domain) const {
   return *domains[slot(domain)];
 }
 
+std::vector<std::string> Model::warnings() const {
+  std::vector<std::string> result;
+  const Vector& correlations = certificate.singular_B;
+  const Index most = std::max(certificate.ranks[0], certificate.ranks[1]);
+  if (samples - 1 <= most && correlations(correlations.size() - 1) > 1 - 1e-8) {
+    result.push_back(
+        fmt::format("the fit is saturated: with {} pairs and a domain of rank {} every canonical correlation is 1 "
+                    "whatever the data, so the maps will not carry over to new samples. Limit max_rank to well below "
+                    "{}, give a ridge (auto, for instance), or let tune choose",
+                    samples, most, samples - 1));
+  }
+  if (correlations(0) > 1 + 1e-8) {
+    const Index above = (correlations.array() > 1 + 1e-8).count();
+    result.push_back(
+        fmt::format("{} canonical correlation{} above 1 (the largest is {:.3g}): the few pairs' cross-covariance does "
+                    "not fit the covariances whitened with, which extra samples or the automatic ridge changed. The "
+                    "maps hold, but standard errors are too small. Limit max_rank, or give a ridge by number",
+                    above, above == 1 ? " is" : "s are", correlations(0)));
+  }
+  return result;
+}
+
 Model Model::only(Domain domain) const {
   this->domain(domain);
   Model part = *this;
@@ -81,6 +101,9 @@ TensorWriter Model::pack() const {
     file.set(numbered("covariance_rank", domain), certificate.covariance_ranks[i]);
     file.set(numbered("constraint_residual", domain), certificate.constraint_residuals[i]);
     file.set(numbered("tolerance", domain), certificate.tolerances[i]);
+    file.set(numbered("constrained_data", domain), certificate.constrained[i].data);
+    file.set(numbered("constrained_ridge", domain), certificate.constrained[i].ridge);
+    file.set(numbered("constrained_samples", domain), certificate.constrained[i].samples);
     file.set(numbered("features", domain), domains[i] ? domains[i]->features() : Index{0});
   }
   file.set("objective", certificate.objective);
@@ -108,6 +131,9 @@ Model Model::unpack(const TensorReader& file) {
     certificate.covariance_ranks[i] = file.integer(numbered("covariance_rank", domain), 1);
     certificate.constraint_residuals[i] = file.real(numbered("constraint_residual", domain));
     certificate.tolerances[i] = file.real(numbered("tolerance", domain));
+    certificate.constrained[i] = {file.real(numbered("constrained_data", domain)),
+                                  file.real(numbered("constrained_ridge", domain)),
+                                  file.integer(numbered("constrained_samples", domain), 2)};
   }
   certificate.objective = file.real("objective");
   certificate.bound = file.real("bound");

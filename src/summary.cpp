@@ -49,8 +49,6 @@ Vector column_mean(const MatrixView& X) {
   return first + sum / static_cast<double>(X.cols());
 }
 
-constexpr Domain kDomains[] = {Domain::one, Domain::two};
-
 }  // namespace
 
 const char* name(Accumulate accumulate) {
@@ -81,6 +79,25 @@ PairSummary::PairSummary(Index d1, Index d2, Accumulate accumulate) : d1_(d1), d
   if (d1 < 1 || d2 < 1)
     throw InvalidInput(fmt::format("a summary of {} and {} features; both need at least 1", d1, d2));
   rows_.resize(d1_ + d2_, 0);
+}
+
+PairSummary::PairSummary(Index d, Accumulate accumulate, OneDomain) : d1_(d), d2_(0), accumulate_(accumulate) {
+  if (d < 1) throw InvalidInput(fmt::format("a summary of {} features; at least 1 is needed", d));
+  rows_.resize(d, 0);
+}
+
+SampleSummary::SampleSummary(Index d, Accumulate accumulate) : all_(d, accumulate, PairSummary::OneDomain{}) {}
+
+void SampleSummary::add(const MatrixView& X) { all_.add(X, Matrix(0, X.cols())); }
+
+Matrix SampleSummary::centred() const {
+  if (samples() < 2) return Matrix(dimension(), 0);
+  PairSummary all = all_;
+  if (all.form() == SummaryForm::gram) {
+    if (all.pending_ > 0) all.compress_pending();
+    all.turn_to_qr();
+  }
+  return std::sqrt(static_cast<double>(samples() - 1)) * all.moments().S1;
 }
 
 void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
@@ -159,7 +176,7 @@ void PairSummary::choose_form(const MatrixView& Xc) {
   // alone.
   const Vector diagonal = Xc.rowwise().squaredNorm();
   for (const auto& part : {diagonal.head(d1_), diagonal.tail(d2_)}) {
-    if (part.maxCoeff() > kSafeCondition * part.minCoeff()) return;
+    if (part.size() > 0 && part.maxCoeff() > kSafeCondition * part.minCoeff()) return;
   }
   linalg::add_gram(factor_, Xc);
   if (measure_conditioning()) form_ = SummaryForm::gram;
@@ -170,6 +187,7 @@ void PairSummary::choose_form(const MatrixView& Xc) {
 bool PairSummary::measure_conditioning() {
   for (Domain domain : kDomains) {
     const Index d = dimension(domain);
+    if (d == 0) continue;
     const Vector values = linalg::symmetric_eigenvalues(factor_.block(start(domain), start(domain), d, d));
     Spectrum& bounds = spectrum_[slot(domain)];
     bounds = {values(0), values(d - 1)};

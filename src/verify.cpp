@@ -9,19 +9,24 @@
 #include "linalg.hpp"
 
 namespace cgmca {
-namespace {
-
-constexpr std::array kDomains = {Domain::one, Domain::two};
-
-}  // namespace
 
 Verifier::Verifier(Model model) : model_(std::move(model)) {
-  const Index k = model_.common_dimension;
   for (Domain domain : kDomains) {
-    model_.domain(domain);  // throws where it is missing
-    sum_[slot(domain)] = Vector::Zero(k);
-    gram_[slot(domain)] = Matrix::Zero(k, k);
+    const auto i = slot(domain);
+    const Matrix& M = model_.domain(domain).mixing;  // throws where it is missing
+    range_[i] = linalg::thin_qr(M).Q;
+    sum_[i] = pair_sum_[i] = Vector::Zero(M.rows());
+    gram_[i] = Matrix::Zero(M.cols(), M.cols());
   }
+}
+
+Matrix Verifier::add_domain(Domain domain, const MatrixView& X) {
+  const auto i = slot(domain);
+  Matrix Z = apply(model_, domain, X);
+  sum_[i] += Z.rowwise().sum();
+  linalg::add_gram(gram_[i], linalg::AtB(range_[i], Z));
+  all_samples_[i] += X.cols();
+  return Z;
 }
 
 void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
@@ -29,14 +34,15 @@ void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
-  const std::array<Matrix, 2> Z = {apply(model_, Domain::one, X1), apply(model_, Domain::two, X2)};
-  for (auto i : {0U, 1U}) {
-    sum_[i] += Z[i].rowwise().sum();
-    linalg::add_gram(gram_[i], Z[i]);
-  }
-  squared_distance_ += (Z[0] - Z[1]).squaredNorm();
+  const Matrix Z1 = add_domain(Domain::one, X1), Z2 = add_domain(Domain::two, X2);
+  pair_sum_[0] += Z1.rowwise().sum();
+  pair_sum_[1] += Z2.rowwise().sum();
+  product_ += Z1.cwiseProduct(Z2).sum();
+  squared_distance_ += (Z1 - Z2).squaredNorm();
   samples_ += X1.cols();
 }
+
+void Verifier::add_extra(Domain domain, const MatrixView& X) { add_domain(domain, X); }
 
 Attained Verifier::attained() const {
   if (samples_ < 2) {
@@ -46,19 +52,34 @@ Attained Verifier::attained() const {
   const double n = static_cast<double>(samples_);
   Attained result;
   result.samples = samples_;
-  result.objective = squared_distance_ / n;
+  result.all_samples = all_samples_;
+  bool plain = true;
+  double own_traces = 0;
   for (Domain domain : kDomains) {
     const auto i = slot(domain);
-    const Matrix& M = model_.domain(domain).mixing;
-    const Matrix C = linalg::ABt(M, M);
-    const Vector mean = sum_[i] / n;
-    // cov(z) = (Σ z zᵀ - n mean meanᵀ) / (n-1): no cancellation to speak of, as the maps remove the mean.
-    const Matrix covariance =
-        (Matrix(gram_[i].selfadjointView<Eigen::Upper>()) - n * mean * mean.transpose()) / (n - 1);
+    const DomainMap& map = model_.domain(domain);
+    const Regularized& claimed = model_.certificate.constrained[i];
+    const double N = static_cast<double>(all_samples_[i]);
+    // All in coordinates of the range of M, which holds C = M Mᵀ and every z.
+    const Matrix R = linalg::AtB(range_[i], map.mixing);
+    const Matrix C = linalg::ABt(R, R);
+    const Vector mean = sum_[i] / N, mean_in_range = linalg::AtB(range_[i], mean);
+    // cov(z) = (Σ z zᵀ - N mean meanᵀ) / (N-1): no cancellation to speak of, as the maps remove the mean.
+    Matrix covariance =
+        (Matrix(gram_[i].selfadjointView<Eigen::Upper>()) - N * mean_in_range * mean_in_range.transpose()) / (N - 1);
+    if (!claimed.plain()) {
+      const Matrix A = linalg::AB(R, map.weights);
+      covariance = claimed.data * covariance + claimed.ridge * linalg::ABt(A, A);
+    }
+    plain = plain && claimed.plain() && all_samples_[i] == samples_;
+    own_traces += covariance.trace();
     result.constraint_residuals[i] = (covariance - C).norm() / C.norm();
     result.mean_residuals[i] = mean.norm() / std::sqrt(C.trace());
     result.covariance_trace += (n - 1) / n * C.trace();
   }
+  // tr A1 Θ12 A2ᵀ, centred about the means of the pairs.
+  const double cross = (product_ - pair_sum_[0].dot(pair_sum_[1]) / n) / (n - 1);
+  result.objective = plain ? squared_distance_ / n : (n - 1) / n * (own_traces - 2 * cross);
   return result;
 }
 

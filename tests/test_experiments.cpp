@@ -5,13 +5,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include <cgmca/random.hpp>
 #include "experiments/drawn_digits.hpp"
 #include "experiments/mnist.hpp"
-#include "experiments/random.hpp"
 #include "experiments/sha256.hpp"
 #include "testing.hpp"
 
 namespace cgmca::experiments {
+using namespace random_numbers;
+
 namespace {
 
 // Known answers of the authors' Random123 library.

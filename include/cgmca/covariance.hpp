@@ -30,6 +30,10 @@ class Covariance {
   // dimension.
   static Covariance data(Domain domain, Index rank);
 
+  // diag(σ_1², …, σ_K²) of the canonical correlations σ that the fit finds: each common direction spread as its pair is
+  // correlated.
+  static Covariance correlation(Index k);
+
   // For instance "identity:4", "matrix 12×12 of rank 9", "data1:500".
   const std::string& description() const { return description_; }
 
@@ -43,7 +47,10 @@ class Covariance {
     Index rank;
   };
   struct LargestIdentity {};
-  using Value = std::variant<Factor, OfData, LargestIdentity>;
+  struct OfCorrelations {
+    Index k;
+  };
+  using Value = std::variant<Factor, OfData, LargestIdentity, OfCorrelations>;
   const Value& value() const { return value_; }
 
  private:

@@ -1,5 +1,6 @@
 // Everything this library throws. Each message says what is wrong, where, and what would work.
 //
+// clang-format off
 //   Error
 //   ├── InvalidInput         the data, an option or an argument cannot be used
 //   │   ├── TooFewSamples         n < 2
@@ -8,13 +9,15 @@
 //   │   ├── NoVariance            every feature of a domain is constant
 //   │   ├── NotSquare             a covariance that is no k×k matrix
 //   │   ├── NotSymmetric          a covariance with C ≠ Cᵀ beyond rounding
-//   │   ├── NotPositive           a covariance with a negative eigenvalue beyond rounding, or no
-//   variance at all │   ├── CommonDimension       C1 and C2 prescribe different k │   ├──
-//   WrongDimension        data with another number of features than the summary or the model │ └──
-//   MissingDomain         the model does not hold the domain that the operation needs ├──
-//   Infeasible           a prescribed covariance has a higher rank than the data ├── FormatError a
-//   file that is not what it should be ├── IoError              a file that cannot be read or
-//   written └── NumericalFailure     every factorization routine gave up
+//   │   ├── NotPositive           a covariance with a negative eigenvalue beyond rounding, or no variance at all
+//   │   ├── CommonDimension       C1 and C2 prescribe different k
+//   │   ├── WrongDimension        data with another number of features than the summary or the model
+//   │   └── MissingDomain         the model does not hold the domain that the operation needs
+//   ├── Infeasible           a prescribed covariance has a higher rank than the data
+//   ├── FormatError          a file that is not what it should be
+//   ├── IoError              a file that cannot be read or written
+//   └── NumericalFailure     every factorization routine gave up
+// clang-format on
 #pragma once
 
 #include <cgmca/types.hpp>

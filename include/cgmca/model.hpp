@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cgmca {
 
@@ -31,11 +32,21 @@ struct DomainMap {
   void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
 };
 
+// The covariance of a domain that the constraint holds for: data · Θ + ridge · I with Θ of `samples` samples.  (24)
+struct Regularized {
+  double data = 1;
+  double ridge = 0;
+  Index samples = 0;  // matched ones and extra ones
+
+  bool plain() const { return data == 1 && ridge == 0; }
+};
+
 // What the fit attained, beside what no fit can surpass. Residuals and the distance of objective
 // from bound must be at rounding level; they are computed from the finished maps.
 struct Certificate {
-  std::array<double, 2> constraint_residuals{};  // ‖A_i Θ_i A_iᵀ - C_i‖_F / ‖C_i‖_F (15)
-  double objective = 0;                          // (n-1)/n ‖A1 S1 - A2 S2‖_F²                         (1)
+  std::array<double, 2> constraint_residuals{};  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                  (15)
+  std::array<Regularized, 2> constrained;        // Θ̃_i, the covariance of domain i meant by it       (24)
+  double objective = 0;                          // (n-1)/n ‖A1 S1 - A2 S2‖_F²; regularized            (1) (26)
   double bound = 0;                              // (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))        (14)
   double covariance_trace = 0;                   // (n-1)/n (tr C1 + tr C2): the scale of both
   Vector singular_A;                             // σ(A) of the prescribed covariances                 (7)
@@ -55,7 +66,11 @@ struct Model {
   Certificate certificate;
 
   const DomainMap& domain(Domain domain) const;  // throws MissingDomain
-  Model only(Domain domain) const;               // without the other domain's map, for shipping one side alone
+
+  // In words, what the user should know before trusting the model: a saturated fit, correlations above 1.
+  std::vector<std::string> warnings() const;
+
+  Model only(Domain domain) const;  // without the other domain's map, for shipping one side alone
 
   // One safetensors file, written atomically. load throws FormatError or IoError.
   void save(const std::string& path) const;

@@ -69,6 +69,9 @@ class PairSummary {
  private:
   TensorWriter pack(const std::string& note) const;
   static PairSummary unpack(const TensorReader& file);
+  friend class SampleSummary;
+  struct OneDomain {};
+  PairSummary(Index d, Accumulate accumulate, OneDomain);
   Index capacity() const;
   void append_pending(const MatrixView& X1, const MatrixView& X2);
   void compress_pending();
@@ -94,6 +97,23 @@ class PairSummary {
     double largest = 0, smallest = 0;
   };
   std::array<Spectrum, 2> spectrum_;
+};
+
+// The same of samples of one domain, without partners.
+class SampleSummary {
+ public:
+  explicit SampleSummary(Index d, Accumulate accumulate = Accumulate::automatic);
+
+  void add(const MatrixView& X);  // d×n; throws WrongDimension or NotFinite
+  void merge(const SampleSummary& other) { all_.merge(other.all_); }
+
+  Index samples() const { return all_.samples(); }
+  Index dimension() const { return all_.dimension(Domain::one); }
+  Vector mean() const { return all_.mean(Domain::one); }
+  Matrix centred() const;  // E: d×m with E Eᵀ = Σ_j (x_j - mean)(x_j - mean)ᵀ
+
+ private:
+  PairSummary all_;  // of pairs whose second half has no features
 };
 
 }  // namespace cgmca

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 
 namespace cgmca {
 
@@ -20,6 +21,7 @@ using VectorView = Eigen::Ref<const Vector>;
 
 // The two domains are numbered 1 and 2, as in the mathematics.
 enum class Domain : int { one = 1, two = 2 };
+inline constexpr std::array kDomains = {Domain::one, Domain::two};
 
 constexpr Domain other(Domain domain) { return domain == Domain::one ? Domain::two : Domain::one; }
 constexpr int number(Domain domain) { return static_cast<int>(domain); }

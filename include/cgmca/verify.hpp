@@ -2,6 +2,9 @@
 //
 // With z_ij = A_i (x_ij - mean_i) and C_i = M_i M_iᵀ, a model fitted to the pairs has
 //   cov(z_i) = C_i,   mean(z_i) = 0,   1/n Σ_j ‖z_1j - z_2j‖² = certificate.objective
+// cov and mean are of all samples of a domain, extra ones included. For a regularized covariance data·Θ + ridge·I,
+// which is read from the model as the claim to be checked, data·cov(z_i) + ridge·A_i A_iᵀ takes the place of cov(z_i),
+// and the objective is (n-1)/n times its traces less twice that of the cross-covariance. docs/method.md (26)
 #pragma once
 
 #include <array>
@@ -11,7 +14,8 @@
 namespace cgmca {
 
 struct Attained {
-  Index samples = 0;
+  Index samples = 0;                             // pairs
+  std::array<Index, 2> all_samples{};            // of each domain, extra ones included
   std::array<double, 2> constraint_residuals{};  // ‖cov(z_i) - C_i‖_F / ‖C_i‖_F
   std::array<double, 2> mean_residuals{};        // ‖mean(z_i)‖ / (tr C_i)^½
   double objective = 0;                          // 1/n Σ_j ‖z_1j - z_2j‖²
@@ -23,13 +27,20 @@ class Verifier {
  public:
   explicit Verifier(Model model);                        // throws MissingDomain
   void add(const MatrixView& X1, const MatrixView& X2);  // d1×n, d2×n; throws WrongDimension or UnequalSamples
+  void add_extra(Domain domain, const MatrixView& X);    // samples without partner; throws WrongDimension
   Attained attained() const;                             // throws TooFewSamples
 
  private:
   Model model_;
+  Matrix add_domain(Domain domain, const MatrixView& X);
+
   Index samples_ = 0;
-  std::array<Vector, 2> sum_;   // Σ_j z_ij
-  std::array<Matrix, 2> gram_;  // Σ_j z_ij z_ijᵀ, upper triangle
+  std::array<Index, 2> all_samples_{};
+  std::array<Matrix, 2> range_;     // k×c_i: orthonormal basis of the range of C_i, so that nothing is k×k
+  std::array<Vector, 2> sum_;       // Σ_j z_ij over all samples
+  std::array<Vector, 2> pair_sum_;  // over the pairs
+  std::array<Matrix, 2> gram_;      // Σ_j z_ij z_ijᵀ over all samples in that basis, upper triangle
+  double product_ = 0;              // Σ_j z_1j · z_2j
   double squared_distance_ = 0;
 };
 

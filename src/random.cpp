@@ -1,10 +1,10 @@
-#include "experiments/random.hpp"
+#include <cgmca/random.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace cgmca::experiments {
+namespace cgmca::random_numbers {
 namespace {
 
 std::array<std::uint32_t, 2> key_of(std::uint64_t seed) {
@@ -139,4 +139,4 @@ std::vector<std::uint32_t> permutation(Stream stream, std::uint32_t n) {
   return order;
 }
 
-}  // namespace cgmca::experiments
+}  // namespace cgmca::random_numbers

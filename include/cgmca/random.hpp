@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-namespace cgmca::experiments {
+namespace cgmca::random_numbers {
 
-enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3 };
+enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3, folds = 4, pairing = 5 };
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
@@ -44,4 +44,4 @@ class Stream {
 // A random order of 0 … n - 1 (Fisher-Yates).
 std::vector<std::uint32_t> permutation(Stream stream, std::uint32_t n);
 
-}  // namespace cgmca::experiments
+}  // namespace cgmca::random_numbers

@@ -1,0 +1,346 @@
+// Truncation, ridge and extra samples (docs/method.md section 6): each against its definition, and at its limits.
+#include <sys/resource.h>
+
+#include <Eigen/LU>
+#include <Eigen/SVD>
+#include <cmath>
+
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using testing::centred;
+using testing::Pairs;
+using testing::Random;
+using testing::random_pairs;
+using testing::relative;
+using testing::sample_covariance;
+
+FitOptions truncated(Index rank) {
+  FitOptions options;
+  options.max_rank = {rank, rank};
+  return options;
+}
+
+FitOptions ridged(const Ridge& one, const Ridge& two) {
+  FitOptions options;
+  options.ridge = {one, two};
+  return options;
+}
+
+Matrix cross_covariance(const Matrix& X1, const Matrix& X2) {
+  return centred(X1) * centred(X2).transpose() / static_cast<double>(X1.cols() - 1);
+}
+
+// Θ + ridge tr(Θ)/d I
+Matrix with_ridge(const Matrix& theta, double ridge) {
+  const Index d = theta.rows();
+  return theta + ridge * theta.trace() / static_cast<double>(d) * Matrix::Identity(d, d);
+}
+
+Matrix mapped_covariance(const Model& model, Domain domain, const Matrix& theta) {
+  const Matrix A = model.domain(domain).matrix();
+  return A * theta * A.transpose();
+}
+
+void expect_certified(const Model& model) {
+  const Certificate& certificate = model.certificate;
+  for (double residual : certificate.constraint_residuals) EXPECT_LT(residual, 1e-11);
+  EXPECT_NEAR(certificate.objective, certificate.bound, 1e-11 * certificate.covariance_trace);
+}
+
+TEST(Truncation, KeepsTheConstraintAndTheLeadingDirections) {
+  Random random(1);
+  const Pairs pairs = random_pairs(random, 30, 25, 20);
+  const Model model = fit(pairs.X1, pairs.X2, Covariance::identity(4), Covariance::identity(4), truncated(6));
+  expect_certified(model);
+  EXPECT_EQ(model.certificate.ranks, (std::array<Index, 2>{6, 6}));
+  for (Domain domain : kDomains) {
+    const Matrix& X = domain == Domain::one ? pairs.X1 : pairs.X2;
+    EXPECT_LT(relative(mapped_covariance(model, domain, sample_covariance(X)), Matrix::Identity(4, 4)), 1e-11);
+    // Nothing of a sample counts but its place along the first six principal directions.
+    const Eigen::JacobiSVD<Matrix> svd(centred(X), Eigen::ComputeThinU);
+    const Matrix U = svd.matrixU().leftCols(6), A = model.domain(domain).matrix();
+    EXPECT_LT(relative(A * U * U.transpose(), A), 1e-10);
+  }
+  EXPECT_TRUE(model.warnings().empty());
+  const Attained attained = verify(model, pairs.X1, pairs.X2);
+  EXPECT_LT(attained.constraint_residuals[0], 1e-11);
+  EXPECT_NEAR(attained.objective, model.certificate.objective, 1e-11);
+}
+
+TEST(Truncation, IsThePlainFitOfTheProjectedData) {
+  Random random(2);
+  const Pairs pairs = random_pairs(random, 9, 7, 60);
+  FitOptions options;
+  options.max_rank = {4, 0};
+  const Eigen::JacobiSVD<Matrix> svd(centred(pairs.X1), Eigen::ComputeThinU);
+  const Matrix U = svd.matrixU().leftCols(4);
+  const Model direct =
+      fit(pairs.X1, pairs.X2, Covariance::data(Domain::two, 3), Covariance::data(Domain::two, 3), options);
+  const Model projected =
+      fit(U * (U.transpose() * pairs.X1), pairs.X2, Covariance::data(Domain::two, 3), Covariance::data(Domain::two, 3));
+  for (Domain domain : kDomains) {
+    EXPECT_LT(relative(direct.domain(domain).matrix(), projected.domain(domain).matrix()), 1e-9);
+  }
+  EXPECT_NEAR(direct.certificate.objective, projected.certificate.objective, 1e-11);
+}
+
+TEST(TheRidge, HoldsTheConstraintForTheRegularizedCovariance) {
+  Random random(3);
+  for (Index n : {12, 200}) {
+    const Pairs pairs = random_pairs(random, 15, 18, n);
+    const Matrix theta1 = with_ridge(sample_covariance(pairs.X1), 0.3);
+    const Matrix theta2 = with_ridge(sample_covariance(pairs.X2), 0.02);
+    for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
+      PairSummary summary(15, 18, accumulate);
+      summary.add(pairs.X1, pairs.X2);
+      const Model model = fit(summary, Covariance::identity(5), Covariance::identity(5), ridged(0.3, 0.02));
+      expect_certified(model);
+      EXPECT_LT(relative(mapped_covariance(model, Domain::one, theta1), Matrix::Identity(5, 5)), 1e-11);
+      EXPECT_LT(relative(mapped_covariance(model, Domain::two, theta2), Matrix::Identity(5, 5)), 1e-11);
+      // The objective with Θ̃ in place of Θ: 5 + 5 - 2 tr(A1 Θ12 A2ᵀ).
+      const Matrix A1 = model.domain(Domain::one).matrix(), A2 = model.domain(Domain::two).matrix();
+      const double samples = static_cast<double>(n);
+      const double expected =
+          (samples - 1) / samples * (10 - 2 * (A1 * cross_covariance(pairs.X1, pairs.X2) * A2.transpose()).trace());
+      EXPECT_NEAR(model.certificate.objective, expected, 1e-11);
+      EXPECT_NEAR(verify(model, pairs.X1, pairs.X2).objective, expected, 1e-11);
+      EXPECT_LT(verify(model, pairs.X1, pairs.X2).constraint_residuals[1], 1e-11);
+      EXPECT_TRUE(model.warnings().empty());
+      EXPECT_LT(model.certificate.singular_B(0), 1);
+    }
+  }
+}
+
+TEST(TheRidge, TendsToThePlainFitAsItVanishes) {
+  Random random(4);
+  const Pairs pairs = random_pairs(random, 6, 5, 80);
+  const Model plain = fit(pairs.X1, pairs.X2, Covariance::identity(3), Covariance::identity(3));
+  double last = 0;
+  for (double ridge : {1e-3, 1e-5, 1e-7}) {
+    const Model model = fit(pairs.X1, pairs.X2, Covariance::identity(3), Covariance::identity(3), ridged(ridge, ridge));
+    const double distance = relative(model.domain(Domain::one).matrix(), plain.domain(Domain::one).matrix());
+    EXPECT_LT(distance, 100 * ridge);
+    if (last > 0) {
+      EXPECT_NEAR(distance / last, 1e-2, 3e-3);  // in proportion
+    }
+    last = distance;
+  }
+  const Model zero = fit(pairs.X1, pairs.X2, Covariance::identity(3), Covariance::identity(3), ridged(0, 0));
+  EXPECT_EQ(zero.domain(Domain::one).matrix(), plain.domain(Domain::one).matrix());  // to the bit
+}
+
+TEST(TheRidge, TendsToTheSingularVectorsOfTheCrossCovarianceAsItGrows) {
+  Random random(5);
+  const Pairs pairs = random_pairs(random, 8, 6, 50);
+  const Eigen::JacobiSVD<Matrix> pls(cross_covariance(pairs.X1, pairs.X2), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Model model = fit(pairs.X1, pairs.X2, Covariance::identity(4), Covariance::identity(4), ridged(1e9, 1e9));
+  for (Index j = 0; j < 4; ++j) {
+    const Vector t1 = model.domain(Domain::one).weights.row(j), t2 = model.domain(Domain::two).weights.row(j);
+    EXPECT_NEAR(std::abs(t1.normalized().dot(pls.matrixU().col(j))), 1, 1e-8);
+    EXPECT_NEAR(std::abs(t2.normalized().dot(pls.matrixV().col(j))), 1, 1e-8);
+  }
+}
+
+// x_ij = (1 + j mod 3) sin(1 + 0.37 i j + 0.11 i²), features × samples.
+Matrix waves(Index n, Index d) {
+  return Matrix::NullaryExpr(d, n, [](Index feature, Index sample) {
+    const double i = static_cast<double>(sample), j = static_cast<double>(feature);
+    return static_cast<double>(1 + feature % 3) * std::sin(1 + 0.37 * i * j + 0.11 * i * i);
+  });
+}
+
+// scikit-learn 1.2.1 on these data: tests/python/make_oas_fixture.py.
+TEST(AutomaticRidge, IsTheShrinkageOfScikitLearn) {
+  struct Case {
+    Index n, d;
+    double shrinkage, first, second;  // and entries (0, 0), (1, 0) of its covariance, which divides by n
+  };
+  for (const Case& expected : {Case{10, 30, 1, 2.3211265607267251, 0},
+                               Case{40, 12, 0.52483885769204652, 1.4390510152867908, 0.056847915653618318},
+                               Case{200, 8, 0.081610585099565452, 0.63999513706696343, 0.059882275042118252},
+                               Case{5, 3, 0.60419276507729436, 1.3977248799016233, 0.10567754708515222}}) {
+    const Matrix X = waves(expected.n, expected.d);
+    for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
+      PairSummary summary(expected.d, expected.d, accumulate);
+      summary.add(X, X);
+      const Model model = fit(summary, Covariance::identity(1), Covariance::identity(1), ridged(Ridge::oas(), 0));
+      const Regularized& found = model.certificate.constrained[0];
+      EXPECT_NEAR(found.data, 1 - expected.shrinkage, 1e-8);
+      const double n = static_cast<double>(expected.n);
+      const Matrix theta = sample_covariance(X);
+      EXPECT_NEAR((found.data * theta(0, 0) + found.ridge) * (n - 1) / n, expected.first, 1e-8);
+      EXPECT_NEAR(found.data * theta(1, 0) * (n - 1) / n, expected.second, 1e-8);
+      expect_certified(model);
+      EXPECT_TRUE(model.certificate.constrained[1].plain());
+    }
+  }
+}
+
+TEST(ExtraSamples, NoneChangeNothing) {
+  Random random(6);
+  const Pairs pairs = random_pairs(random, 7, 6, 30);
+  PairSummary summary(7, 6);
+  summary.add(pairs.X1, pairs.X2);
+  const SampleSummary none(7);
+  FitOptions options;
+  options.extra[0] = &none;
+  const Model with = fit(summary, Covariance::identity(3), Covariance::identity(3), options);
+  const Model without = fit(summary, Covariance::identity(3), Covariance::identity(3));
+  EXPECT_EQ(with.domain(Domain::one).matrix(), without.domain(Domain::one).matrix());
+  EXPECT_EQ(with.domain(Domain::two).mean, without.domain(Domain::two).mean);
+  EXPECT_EQ(with.certificate.objective, without.certificate.objective);
+}
+
+TEST(ExtraSamples, BetterTheMeanAndTheCovarianceOfTheirDomain) {
+  Random random(7);
+  const Pairs pairs = random_pairs(random, 7, 6, 40), more = random_pairs(random, 7, 6, 300);
+  Matrix all(7, 340);
+  all << pairs.X1, (more.X1.array() + 0.5).matrix();
+  const Matrix extra = all.rightCols(300);
+  for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
+    PairSummary summary(7, 6, accumulate);
+    summary.add(pairs.X1, pairs.X2);
+    SampleSummary samples(7, accumulate), second(7, accumulate);
+    samples.add(extra.leftCols(120));
+    second.add(extra.rightCols(180));
+    samples.merge(second);
+    EXPECT_EQ(samples.samples(), 300);
+    FitOptions options;
+    options.extra[0] = &samples;
+    const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3), options);
+    expect_certified(model);
+    EXPECT_LT(relative(model.domain(Domain::one).mean, all.rowwise().mean()), 1e-13);
+    EXPECT_LT(relative(mapped_covariance(model, Domain::one, sample_covariance(all)), Matrix::Identity(3, 3)), 1e-10);
+    EXPECT_LT(relative(mapped_covariance(model, Domain::two, sample_covariance(pairs.X2)), Matrix::Identity(3, 3)),
+              1e-10);
+    EXPECT_EQ(model.certificate.constrained[0].samples, 340);
+    EXPECT_EQ(model.certificate.constrained[1].samples, 40);
+    // The correlations are those of the cross-covariance of the pairs, whitened by the covariances of all.
+    const auto inverse_root = [](const Matrix& theta) -> Matrix {
+      const Eigen::JacobiSVD<Matrix> svd(theta, Eigen::ComputeFullU);
+      return svd.matrixU() * svd.singularValues().cwiseSqrt().cwiseInverse().asDiagonal() * svd.matrixU().transpose();
+    };
+    const Eigen::JacobiSVD<Matrix> B(inverse_root(sample_covariance(all)) * cross_covariance(pairs.X1, pairs.X2) *
+                                     inverse_root(sample_covariance(pairs.X2)));
+    EXPECT_LT(relative(model.certificate.singular_B, B.singularValues()), 1e-9);
+    // What verify finds with the extra samples, and what it finds without them.
+    Verifier verifier(model);
+    verifier.add(pairs.X1, pairs.X2);
+    EXPECT_GT(verifier.attained().constraint_residuals[0], 1e-3);
+    verifier.add_extra(Domain::one, extra);
+    const Attained attained = verifier.attained();
+    EXPECT_LT(attained.constraint_residuals[0], 1e-10);
+    EXPECT_LT(attained.mean_residuals[0], 1e-10);
+    EXPECT_NEAR(attained.objective, model.certificate.objective, 1e-10);
+    EXPECT_EQ(attained.all_samples, (std::array<Index, 2>{340, 40}));
+  }
+}
+
+TEST(ExtraSamples, OfAnotherSizeAreRefused) {
+  Random random(8);
+  const Pairs pairs = random_pairs(random, 7, 6, 40);
+  SampleSummary wrong(6);
+  wrong.add(pairs.X2);
+  FitOptions options;
+  options.extra[0] = &wrong;
+  EXPECT_THROW(fit(pairs.X1, pairs.X2, Covariance::identity(2), Covariance::identity(2), options), WrongDimension);
+}
+
+TEST(CorrelationCovariance, SpreadsEachDirectionAsItsPairIsCorrelated) {
+  Random random(9);
+  const Pairs pairs = random_pairs(random, 8, 6, 70);
+  const Model model = fit(pairs.X1, pairs.X2, Covariance::correlation(4), Covariance::correlation(4));
+  expect_certified(model);
+  const Matrix expected = model.certificate.singular_B.head(4).cwiseAbs2().asDiagonal();
+  EXPECT_LT(relative(mapped_covariance(model, Domain::one, sample_covariance(pairs.X1)), expected), 1e-11);
+  EXPECT_LT(relative(mapped_covariance(model, Domain::two, sample_covariance(pairs.X2)), expected), 1e-11);
+  EXPECT_EQ(model.covariances[0], "correlation:4");
+  EXPECT_THROW(Covariance::correlation(0), InvalidInput);
+  try {
+    fit(pairs.X1, pairs.X2, Covariance::correlation(7), Covariance::correlation(7));
+    FAIL();
+  } catch (const Infeasible& problem) {
+    EXPECT_NE(std::string(problem.what()).find("correlation:6"), std::string::npos) << problem.what();
+  }
+}
+
+TEST(FewPairs, AreWarnedOfWhereTheFitIsSaturated) {
+  Random random(10);
+  const Pairs pairs = random_pairs(random, 40, 30, 12);
+  const auto I = Covariance::identity(3);
+  const Model plain = fit(pairs.X1, pairs.X2, I, I);
+  ASSERT_EQ(plain.warnings().size(), 1U);
+  EXPECT_NE(plain.warnings()[0].find("saturated"), std::string::npos);
+  EXPECT_TRUE(fit(pairs.X1, pairs.X2, I, I, truncated(5)).warnings().empty());
+  EXPECT_TRUE(fit(pairs.X1, pairs.X2, I, I, ridged(0.1, 0.1)).warnings().empty());
+  // The automatic ridge shrinks these covariances to multiples of I, but not the cross-covariance.
+  const Model automatic = fit(pairs.X1, pairs.X2, I, I, ridged(Ridge::oas(), Ridge::oas()));
+  ASSERT_EQ(automatic.warnings().size(), 1U);
+  EXPECT_NE(automatic.warnings()[0].find("above 1"), std::string::npos);
+}
+
+TEST(FewPairs, RefuseOptionsThatMeanNothing) {
+  Random random(11);
+  const Pairs pairs = random_pairs(random, 4, 4, 12);
+  const auto I = Covariance::identity(2);
+  EXPECT_THROW(fit(pairs.X1, pairs.X2, I, I, truncated(-1)), InvalidInput);
+  EXPECT_THROW(fit(pairs.X1, pairs.X2, I, I, ridged(-0.1, 0)), InvalidInput);
+  EXPECT_THROW(fit(pairs.X1, pairs.X2, I, I, ridged(0, std::nan(""))), InvalidInput);
+  EXPECT_THROW(fit(pairs.X1, pairs.X2, I, I, truncated(1)), Infeasible);
+}
+
+TEST(FewPairs, KeepTheirRegularizationInTheModelFile) {
+  Random random(12);
+  const Pairs pairs = random_pairs(random, 14, 9, 10);
+  const Model model =
+      fit(pairs.X1, pairs.X2, Covariance::identity(2), Covariance::identity(2), ridged(0.25, Ridge::oas()));
+  const testing::TemporaryFolder folder;
+  model.save(folder / "m");
+  const Model loaded = Model::load(folder / "m");
+  for (auto i : {0U, 1U}) {
+    EXPECT_EQ(loaded.certificate.constrained[i].data, model.certificate.constrained[i].data);
+    EXPECT_EQ(loaded.certificate.constrained[i].ridge, model.certificate.constrained[i].ridge);
+    EXPECT_EQ(loaded.certificate.constrained[i].samples, 10);
+  }
+  EXPECT_LT(verify(loaded, pairs.X1, pairs.X2).constraint_residuals[1], 1e-11);
+}
+
+// The textbook estimate of x1 from z2 with the regularized covariance of z2, within the kept directions of domain 1.
+TEST(FewPairs, LmmseUsesTheRegularizedCovariance) {
+  Random random(13);
+  const Pairs pairs = random_pairs(random, 6, 5, 40);
+  const Model model = fit(pairs.X1, pairs.X2, Covariance::identity(3), Covariance::identity(3), ridged(0.2, 0.4));
+  const Matrix A2 = model.domain(Domain::two).matrix();
+  const Matrix theta2 = with_ridge(sample_covariance(pairs.X2), 0.4);
+  const Matrix expected =
+      cross_covariance(pairs.X1, pairs.X2) * A2.transpose() * (A2 * theta2 * A2.transpose()).inverse() * A2;
+  const Translation found = translation(model, Domain::two, Domain::one);
+  EXPECT_LT(relative(found.matrix(), expected), 1e-11);
+  const Matrix error = with_ridge(sample_covariance(pairs.X1), 0.2) - expected * theta2 * expected.transpose();
+  EXPECT_LT(relative(found.standard_error.cwiseAbs2(), error.diagonal()), 1e-11);
+}
+
+TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {
+  Random random(14);
+  const Index d = 16384, n = 134;
+  const Matrix causes = random.matrix(20, n);
+  const Matrix X1 = Matrix::Random(d, 20) * causes + Matrix::Random(d, n);
+  const Matrix X2 = Matrix::Random(d, 20) * causes + Matrix::Random(d, n);
+  for (const Covariance& C : {Covariance::correlation(20), Covariance::data(Domain::two, 20)}) {
+    const Model model = fit(X1, X2, C, C, truncated(50));
+    expect_certified(model);
+    EXPECT_LT(verify(model, X1, X2).constraint_residuals[0], 1e-10);
+    EXPECT_EQ(translate(model, Domain::two, Domain::one, X2).rows(), d);
+  }
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(usage.ru_maxrss, 1'000'000);  // kB
+#endif
+}
+
+}  // namespace
+}  // namespace cgmca

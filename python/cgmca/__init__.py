@@ -23,12 +23,12 @@ Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Pair
 
 from . import datasets, image
 from ._core import InfeasibleError, PairSummary, __version__, blas_description, set_threads, threads
-from ._estimators import CGMCA, MCA, Certificate, load, save
+from ._estimators import CGMCA, MCA, Certificate, FitWarning, Regularized, load, save
 from ._files import read, read_blocks, write
 from ._plotting import plot_correlations, plot_translation
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "InfeasibleError", "PairSummary", "__version__", "blas_description", "datasets",
-    "image", "load", "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads",
-    "write",
+    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "PairSummary", "Regularized", "__version__",
+    "blas_description", "datasets", "image", "load", "plot_correlations", "plot_translation", "read", "read_blocks",
+    "save", "set_threads", "threads", "write",
 ]

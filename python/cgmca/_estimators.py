@@ -6,7 +6,8 @@ import dataclasses
 import numbers
 import os
 import re
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     Array = NDArray[np.float64]
+
+
+class FitWarning(UserWarning):
+    """A fit that is right, but should not be trusted on new samples: it says why, and what to do."""
+
+
+class Regularized(NamedTuple):
+    """The covariance of a domain that the constraint holds for: ``data`` · Θ + ``ridge`` · I, Θ of ``samples``."""
+
+    data: float
+    ridge: float
+    samples: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +49,8 @@ class Certificate:
         No maps with the prescribed covariances can go below.
     constraint_residuals : (float, float)
         Relative distance of each map's output covariance from the prescribed one.
+    constrained : (Regularized, Regularized)
+        The covariance of each domain that is meant by that: the sample covariance Θ, or a regularized one.
     covariance_trace : float
         The scale of objective and bound: that of pairs which have nothing to do with each other.
     singular_A, singular_B : ndarray
@@ -54,6 +69,7 @@ class Certificate:
     objective: float
     bound: float
     constraint_residuals: Tuple[float, float]
+    constrained: Tuple[Regularized, Regularized]
     covariance_trace: float
     singular_A: Array
     singular_B: Array
@@ -80,8 +96,15 @@ class _Pending:
 
     def get(self) -> _core.Model:
         if self.model is None:
-            self.model = _core.fit(self.summary, **self.estimator._settings())
+            self.model = _fit(self.summary, **self.estimator._settings())
         return self.model
+
+
+def _fit(summary: _core.PairSummary, **settings: Any) -> _core.Model:
+    model = _core.fit(summary, **settings)
+    for text in model.warnings():
+        warnings.warn(text, FitWarning, stacklevel=3)
+    return model
 
 
 def _as_columns(Y: Any, **options: Any) -> Any:
@@ -103,7 +126,8 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # Fitting
 
-    def fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> Self:
+    def fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+            extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None) -> Self:
         """Find the two maps.
 
         Parameters
@@ -115,6 +139,8 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Samples of domain 2: row i belongs to row i of X.
         y : array-like
             Another name for Y, for programs that call it so.
+        extra_X, extra_Y : array-like of shape (any number, n_features)
+            Samples of a domain without partners. They better its mean and covariance.
 
         Returns
         -------
@@ -122,21 +148,21 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         X, Y = self._check_pairs(X, Y, y, reset=True, least=2)
         self.__dict__.pop("summary_", None)
-        settings = self._settings()
+        settings = self._settings(extra_X, extra_Y)
         summary = self._new_summary(X, Y).add(X, Y)
-        self._model = _core.fit(summary, **settings)
+        self._model = _fit(summary, **settings)
         return self
 
     def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> Self:
         """Take in more pairs. The maps are computed when they are next needed.
 
-        The pairs gathered so far are in ``summary_``, whose memory does not grow with their number. An estimator
-        fitted by `fit` keeps no summary and cannot go on: use `partial_fit` from the start.
+        The pairs gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
+        summary: after it `partial_fit` begins anew, with a warning.
         """
         first = "summary_" not in vars(self)
         if first and "_model" in vars(self):
-            raise ValueError("fit keeps no summary of its pairs, so partial_fit cannot continue it; "
-                             "use partial_fit from the start, or fit again")
+            warnings.warn("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all "
+                          "of them by partial_fit", FitWarning, stacklevel=2)
         X, Y = self._check_pairs(X, Y, y, reset=first, least=1)
         if first:
             summary = self._new_summary(X, Y).add(X, Y)
@@ -146,7 +172,8 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._model = _Pending(self.summary_, self)
         return self
 
-    def fit_summary(self, summary: _core.PairSummary) -> Self:
+    def fit_summary(self, summary: _core.PairSummary, *, extra_X: Optional[ArrayLike] = None,
+                    extra_Y: Optional[ArrayLike] = None) -> Self:
         """Find the two maps for the pairs of a `PairSummary`, from however many blocks, files or processes.
 
         Examples
@@ -160,7 +187,7 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> cgmca.MCA(n_components=2).fit_summary(summary).A_[0].shape
         (2, 4)
         """
-        self._model = _core.fit(summary, **self._settings())
+        self._model = _fit(summary, **self._settings(extra_X, extra_Y))
         self.__dict__.pop("summary_", None)
         self.__dict__.pop("feature_names_in_", None)
         self.n_features_in_ = summary.n_features[0]
@@ -301,7 +328,9 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def certificate_(self) -> Certificate:
         """The proof that these are the maps asked for."""
-        return Certificate(**self._fitted().certificate())
+        entries = self._fitted().certificate()
+        one, two = entries.pop("constrained")
+        return Certificate(constrained=(Regularized(*one), Regularized(*two)), **entries)
 
     @property
     def n_components_(self) -> int:
@@ -322,9 +351,13 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _covariance_setting(self) -> Any:
         raise NotImplementedError
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, extra_X: Any = None, extra_Y: Any = None) -> dict[str, Any]:
         c1, c2 = _covariances(self._covariance_setting(), self.n_components)
-        return {"c1": c1, "c2": c2, "rank_tol": _number("rank_tol", self.rank_tol)}
+        return {"c1": c1, "c2": c2, "rank_tol": _number("rank_tol", self.rank_tol),
+                "max_rank": tuple(_count("max_rank", rank) or 0 for rank in _pair(self.max_rank)),
+                "ridge": tuple(map(_ridge, _pair(self.ridge))),
+                "extra_X": None if extra_X is None else check_array(extra_X, finite=False, dtype="numeric"),
+                "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False)}
 
     def _new_summary(self, X: Any, Y: Any) -> _core.PairSummary:
         return _core.PairSummary(X.shape[1], Y.shape[1], self.accumulate)
@@ -378,13 +411,19 @@ class CGMCA(_Matching):
 
     Parameters
     ----------
-    covariance : {'identity', 'data1', 'data2'}, array of shape (k, k), or a pair of these
+    covariance : {'identity', 'data1', 'data2', 'correlation'}, array of shape (k, k), or a pair of these
         Covariance of both maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
         directions are those of canonical correlation analysis; 'data1' and 'data2' are the best approximation of that
-        domain's own covariance of rank ``n_components``.
+        domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pair is
+        correlated.
     n_components : int, optional
-        Dimensions of the common space for 'identity' (default: as many as the data allow), rank for 'data1' and
-        'data2'. An array has its own.
+        Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
+        'data1' and 'data2'. An array has its own.
+    max_rank : int or pair of int, optional
+        Use only so many leading principal directions of both domains, or of each. For few pairs of many features.
+    ridge : float, 'auto', or a pair of these
+        Whiten Θ + ridge · tr(Θ)/d · I instead of the sample covariance Θ of a domain; 'auto' shrinks it as
+        scikit-learn's OAS does. The constraint then holds for the regularized covariance.
     rank_tol : float, optional
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
@@ -421,10 +460,12 @@ class CGMCA(_Matching):
     True
     """
 
-    def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *,
-                 rank_tol: Optional[float] = None, accumulate: str = "auto") -> None:
+    def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
+                 ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto") -> None:
         self.covariance = covariance
         self.n_components = n_components
+        self.max_rank = max_rank
+        self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
 
@@ -441,7 +482,7 @@ class MCA(_Matching):
     ----------
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
-    rank_tol, accumulate
+    max_rank, ridge, rank_tol, accumulate
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -454,9 +495,11 @@ class MCA(_Matching):
     array([0.9, 0. ])
     """
 
-    def __init__(self, n_components: Optional[int] = None, *, rank_tol: Optional[float] = None,
-                 accumulate: str = "auto") -> None:
+    def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
+                 rank_tol: Optional[float] = None, accumulate: str = "auto") -> None:
         self.n_components = n_components
+        self.max_rank = max_rank
+        self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
 
@@ -485,6 +528,14 @@ def _count(name: str, value: Any) -> Optional[int]:
     return int(value)
 
 
+def _ridge(value: Any) -> Union[float, str]:
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"no ridge '{value}': give a number or 'auto'")
+        return value
+    return _number("ridge", value) or 0.0
+
+
 def _pair(value: Any) -> Tuple[Any, Any]:
     if not isinstance(value, tuple):
         return value, value
@@ -510,11 +561,12 @@ def _covariance(setting: Any, n: Optional[int]) -> _core.Covariance:
         return _core.Covariance.matrix(setting)
     if setting == "identity":
         return _core.Covariance.largest_identity() if n is None else _core.Covariance.identity(n)
-    if setting in ("data1", "data2"):
-        if n is None:
-            raise ValueError(f"covariance '{setting}' needs n_components, the rank of the approximation")
-        return _core.Covariance.data(int(setting[-1]), n)
-    raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', an array, or a pair of these")
+    if setting not in ("data1", "data2", "correlation"):
+        raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', 'correlation', an array, or a "
+                         "pair of these")
+    if n is None:
+        raise ValueError(f"covariance '{setting}' needs n_components")
+    return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[-1]), n)
 
 
 # Files
@@ -562,7 +614,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
 
 
 def _setting_of(model: _core.Model, domain: int) -> Tuple[Any, Optional[int]]:
-    words = re.fullmatch(r"(identity|data1|data2)(?::(\d+))?", model.covariances[domain - 1])
+    words = re.fullmatch(r"(identity|data1|data2|correlation)(?::(\d+))?", model.covariances[domain - 1])
     if words:
         return words[1], int(words[2]) if words[2] else None
     if not model.has(domain):

@@ -107,6 +107,11 @@ py::dict certificate_of(const FittedModel& self) {
   result["objective"] = certificate.objective;
   result["bound"] = certificate.bound;
   result["constraint_residuals"] = pair(certificate.constraint_residuals);
+  const auto constrained = [&](std::size_t i) {
+    const Regularized& theta = certificate.constrained[i];
+    return py::make_tuple(theta.data, theta.ridge, theta.samples);
+  };
+  result["constrained"] = py::make_tuple(constrained(0), constrained(1));
   result["covariance_trace"] = certificate.covariance_trace;
   result["ranks"] = pair(certificate.ranks);
   result["covariance_ranks"] = pair(certificate.covariance_ranks);
@@ -153,6 +158,7 @@ void bind_model(py::module_& module) {
           py::arg("source"), py::arg("target"))
       .def("attained", &attained_on, py::arg("X"), py::arg("Y"))
       .def("certificate", &certificate_of)
+      .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(
           "has",
           [](const FittedModel& self, int number) { return self.model.domains[slot(domain_of(number))].has_value(); },

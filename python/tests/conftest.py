@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(os.environ.get("CGMCA_SOURCE", pathlib.Path(__file__).resolve().parent.parent.parent))
 SHARED = ROOT.parent / "shared"
 os.environ.setdefault("CGMCA_DATA", str(SHARED / "data"))
 os.environ.setdefault("MPLBACKEND", "Agg")

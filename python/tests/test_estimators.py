@@ -112,6 +112,70 @@ def test_verify_tells_what_is_attained_on_given_pairs(pairs):
     assert max(model.verify(X[150:], Y[150:])["constraint_residuals"]) > 1e-3
 
 
+# Few pairs, many features
+
+
+def few():
+    return make_pairs(n=40, d1=60, d2=50, causes=8, noise=0.5)
+
+
+def test_a_saturated_fit_warns_and_says_what_to_do():
+    with pytest.warns(cgmca.FitWarning, match="the fit is saturated: with 40 pairs .* give a ridge"):
+        model = MCA(5).fit(*few())
+    assert np.allclose(model.canonical_correlations_, 1)
+
+
+def test_truncation_keeps_only_the_leading_principal_directions():
+    X, Y = few()
+    model = MCA(5, max_rank=(10, 8)).fit(X, Y)
+    assert model.ranks_ == (10, 8) and len(model.canonical_correlations_) == 8
+    leading = [np.linalg.svd(A - A.mean(axis=0), full_matrices=False) for A in (X, Y)]
+    U1, U2 = leading[0][0][:, :10], leading[1][0][:, :8]
+    expected = np.linalg.svd(U1.T @ U2, compute_uv=False)
+    assert np.allclose(model.canonical_correlations_, expected, rtol=0, atol=1e-10)
+    assert MCA(5, max_rank=8).fit(X, Y).ranks_ == (8, 8)
+
+
+@pytest.mark.parametrize("ridge", [0.1, "auto", (0.5, "auto")])
+def test_a_ridge_prescribes_the_regularized_covariance(ridge):
+    X, Y = few()
+    model = MCA(5, ridge=ridge).fit(X, Y)
+    assert model.certificate_.excess < 1e-10 and max(model.certificate_.constraint_residuals) < 1e-10
+    for A, Z, constrained in zip(model.A_, (X, Y), model.certificate_.constrained):
+        theta = constrained.data * np.cov(Z.T) + constrained.ridge * np.eye(Z.shape[1])
+        assert relative(A @ theta @ A.T, np.eye(5)) < 1e-10 and constrained.samples == 40
+    by_one = ridge if isinstance(ridge, tuple) else (ridge, ridge)
+    for Z, setting, constrained in zip((X, Y), by_one, model.certificate_.constrained):
+        if setting == "auto":
+            from sklearn.covariance import OAS
+            # OAS divides by n
+            shrinkage = OAS().fit(Z * np.sqrt(len(Z) / (len(Z) - 1))).shrinkage_
+            assert np.isclose(1 - constrained.data, shrinkage, rtol=1e-8)
+        else:
+            assert np.isclose(constrained.ridge, setting * np.var(Z, axis=0, ddof=1).mean())
+
+
+def test_extra_samples_better_a_domains_mean_and_covariance():
+    X, Y = make_pairs(n=400)
+    model = MCA(3).fit(X[:100], Y[:100], extra_X=X[100:].astype(np.float32))
+    all_of_X = np.r_[X[:100], X[100:].astype(np.float32)]
+    assert np.allclose(model.means_[0], all_of_X.mean(axis=0)) and np.allclose(model.means_[1], Y[:100].mean(axis=0))
+    assert relative(np.cov(model.transform(all_of_X).T), np.eye(3)) < 1e-10
+    assert model.n_samples_ == 100 and [entry.samples for entry in model.certificate_.constrained] == [400, 100]
+    summary = cgmca.PairSummary(8, 6).add(X[:100], Y[:100])
+    again = MCA(3).fit_summary(summary, extra_X=X[100:].astype(np.float32))
+    assert np.array_equal(again.A_[0], model.A_[0])
+    plain = MCA(3).fit(X, Y)
+    assert np.array_equal(MCA(3).fit(X, Y, extra_X=X[:0], extra_Y=None).A_[0], plain.A_[0])
+
+
+def test_correlation_spreads_each_direction_as_its_pair_is_correlated(pairs):
+    X, Y = pairs
+    model = CGMCA("correlation", 4).fit(X, Y)
+    expected = np.diag(model.canonical_correlations_[:4] ** 2)
+    assert relative(np.cov(model.transform(X).T), expected) < 1e-10
+
+
 # What goes in
 
 
@@ -135,8 +199,8 @@ def test_partial_fit_computes_the_maps_only_when_they_are_needed(pairs):
     before = model.partial_fit(X[1:], Y[1:]).transform(X)
     assert np.allclose(before, MCA().fit(X, Y).transform(X))
     assert not np.allclose(model.partial_fit(2 * X, Y).transform(X), before)
-    with pytest.raises(ValueError, match="partial_fit cannot continue"):
-        MCA().fit(X, Y).partial_fit(X, Y)
+    with pytest.warns(cgmca.FitWarning, match="partial_fit begins anew"):
+        assert MCA().fit(X, Y).partial_fit(X[:50], Y[:50]).n_samples_ == 50
     assert "summary_" not in vars(model.fit(X, Y))
 
 
@@ -247,6 +311,9 @@ def test_a_wish_that_cannot_be_met_names_the_largest_that_can(pairs):
     (dict(covariance=(np.eye(2), np.eye(3))), "different dimension"),
     (dict(covariance=("identity",) * 3), "has two entries, this one has 3"),
     (dict(rank_tol=2.0), "a rank tolerance of 2"),
+    (dict(ridge=-1.0), "ridge"), (dict(ridge="automatic"), "no ridge 'automatic': give a number or 'auto'"),
+    (dict(max_rank=0), "max_rank is 0; at least 1"), (dict(max_rank=(1, 2, 3)), "two entries, this one has 3"),
+    (dict(covariance="correlation"), "needs n_components"),
     (dict(accumulate="fast"), "no way to accumulate 'fast'"),
 ])
 def test_bad_settings_are_value_errors_with_figures(pairs, change, message):
@@ -254,7 +321,8 @@ def test_bad_settings_are_value_errors_with_figures(pairs, change, message):
         CGMCA(**change).fit(*pairs)
 
 
-@pytest.mark.parametrize("change", [dict(n_components=2.5), dict(n_components="many"), dict(rank_tol="small")])
+@pytest.mark.parametrize("change", [dict(n_components=2.5), dict(n_components="many"), dict(rank_tol="small"),
+                                    dict(ridge=[1]), dict(max_rank=1.5)])
 def test_settings_of_the_wrong_type_are_type_errors(pairs, change):
     with pytest.raises(TypeError, match="must be a"):
         CGMCA(**change).fit(*pairs)

@@ -3,7 +3,6 @@
 // row that compilers turn into vector instructions, whatever the width of the image.
 #include <cgmca/error.hpp>
 #include <cgmca/image.hpp>
-#include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
 
@@ -11,8 +10,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
+
+#include "parallel.hpp"
 
 // The loops are compiled for several generations of x86 and chosen when the program starts. The sanitizers cannot
 // start before that choice is made, so they get the plain ones. Products and sums are never contracted
@@ -213,15 +213,11 @@ void check(const MatrixView& images, const MatrixView& references) {
 template <class MakeWorker>
 void for_each_group(Index images, const MakeWorker& make_worker) {
   const Index groups = (images + kLanes - 1) / kLanes;
-  Index shares = threads() > 0 ? threads() : static_cast<Index>(std::thread::hardware_concurrency());
-  shares = std::clamp<Index>(shares, 1, std::max<Index>(1, groups / 8));  // a thread costs about as much as 64 images
-  const auto run = [&](Index share) {
+  constexpr Index least = 8;  // a thread costs about as much as 64 images
+  in_shares(groups, least, [&](Index begin, Index end) {
     auto worker = make_worker();
-    for (Index group = groups * share / shares; group < groups * (share + 1) / shares; ++group) worker(group * kLanes);
-  };
-  std::vector<std::jthread> others;
-  for (Index share = 1; share < shares; ++share) others.emplace_back(run, share);
-  run(0);
+    for (Index group = begin; group < end; ++group) worker(group * kLanes);
+  });
 }
 
 }  // namespace

@@ -92,24 +92,22 @@ void SampleSummary::add(const MatrixView& X) { all_.add(X, Matrix(0, X.cols()));
 
 Matrix SampleSummary::centred() const {
   if (samples() < 2) return Matrix(dimension(), 0);
-  PairSummary all = all_;
-  if (all.form() == SummaryForm::gram) {
-    if (all.pending_ > 0) all.compress_pending();
-    all.turn_to_qr();
-  }
-  return std::sqrt(static_cast<double>(samples() - 1)) * all.moments().S1;
+  return std::sqrt(static_cast<double>(samples() - 1)) * all_.factored_moments().S1;
 }
 
-void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
+void PairSummary::check(const MatrixView& X1, const MatrixView& X2, Index first) const {
   check_dimension(Domain::one, d1_, X1.rows());
   check_dimension(Domain::two, d2_, X2.rows());
   if (X1.cols() != X2.cols()) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
-  check_finite(Domain::one, X1, samples());
-  check_finite(Domain::two, X2, samples());
+  check_finite(Domain::one, X1, first);
+  check_finite(Domain::two, X2, first);
+}
 
+void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
+  check(X1, X2, samples());
   for (Index first = 0; first < X1.cols();) {
     if (pending_ == capacity()) compress_pending();
     const Index count = std::min(X1.cols() - first, capacity() - pending_);
@@ -298,6 +296,14 @@ PairSummary::Moments PairSummary::moments() const {
           scale * factor.topLeftCorner(d1_, d1_).transpose(),
           scale * factor.rightCols(d2_).transpose(),
           {}};
+}
+
+PairSummary::Moments PairSummary::factored_moments() const {
+  if (form() != SummaryForm::gram) return moments();
+  PairSummary all = *this;
+  if (all.pending_ > 0) all.compress_pending();
+  if (all.form_ == SummaryForm::gram) all.turn_to_qr();
+  return all.moments();
 }
 
 namespace {

@@ -19,6 +19,14 @@
 //
 #include <cgmca/verify.hpp>
 //
+#include <cgmca/classify.hpp>
+//
+#include <cgmca/tune.hpp>
+//
+#include <cgmca/permutation.hpp>
+//
 #include <cgmca/image.hpp>
+//
+#include <cgmca/random.hpp>
 //
 #include <cgmca/threads.hpp>

@@ -39,6 +39,9 @@ class PairSummary {
   // and then adds nothing.
   void add(const MatrixView& X1, const MatrixView& X2);
 
+  // What add would throw, nothing added; `first` is the number of the first pair in messages.
+  void check(const MatrixView& X1, const MatrixView& X2, Index first) const;
+
   // The summary of both sets of pairs.
   void merge(const PairSummary& other);
 
@@ -65,6 +68,7 @@ class PairSummary {
     Matrix theta;   // gram: Θ = [Θ11 Θ12; Θ21 Θ22]
   };
   Moments moments() const;
+  Moments factored_moments() const;  // never in the gram form
 
  private:
   TensorWriter pack(const std::string& note) const;

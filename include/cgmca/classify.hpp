@@ -1,0 +1,34 @@
+// Labels carried from one domain to the other: train on mapped samples of domain 1, classify mapped ones of domain 2.
+//
+//   const Model model = fit(matched1, matched2, C, C, options);
+//   const Matrix train = apply(model, Domain::one, X1), test = apply(model, Domain::two, X2);
+//   const std::vector<int> labels = nearest_neighbour(train, labels_of_X1, test);
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <vector>
+
+namespace cgmca {
+
+// The label of the nearest of the labelled samples (Euclidean; of several equally near, the first).
+// samples: k×m, queries: k×n. Throws InvalidInput or WrongDimension.
+std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<int>& labels,
+                                   const MatrixView& queries);
+
+// Least squares onto one indicator per class, with a ridge of `ridge` times the mean variance of a feature:
+// scores = W (x - mean) + offset, the largest wins.
+class LinearClassifier {
+ public:
+  LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge = 0.01);
+  std::vector<int> operator()(const MatrixView& queries) const;
+
+ private:
+  std::vector<int> classes_;  // ascending
+  Vector mean_, offset_;
+  Matrix weights_;  // classes × k
+};
+
+// The share of equal entries. Throws InvalidInput where the lengths differ or are 0.
+double accuracy(const std::vector<int>& found, const std::vector<int>& expected);
+
+}  // namespace cgmca

@@ -1,0 +1,123 @@
+// Which rank, max_rank and ridge: cross-validation over the pairs (docs/method.md section 6).
+//
+//   PairFolds folds(d1, d2);                     // one pass over the data
+//   while (…) folds.add(X1, X2);
+//   const TuneResult result = tune(folds);
+//   const Model model = fit(folds.all(), result.choice(), FitOptions{});
+//
+// Every fold is a PairSummary, so a training set is a merge and a held-out score comes from a summary too.
+#pragma once
+
+#include <array>
+#include <cgmca/fit.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cgmca {
+
+struct FoldOptions {
+  Index folds = 5;
+  Index repeats = 1;  // other random folds of the same pairs; each costs the memory of a summary of all
+  std::uint64_t seed = 1;
+  Accumulate accumulate = Accumulate::automatic;
+};
+
+// The pairs dealt to folds at random, in one pass: of every `folds` successive pairs each goes to another fold.
+class PairFolds {
+ public:
+  PairFolds(Index d1, Index d2, const FoldOptions& options = {});
+
+  void add(const MatrixView& X1, const MatrixView& X2);  // throws as PairSummary::add does
+
+  const FoldOptions& options() const { return options_; }
+  Index samples() const { return samples_; }
+  Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
+  Index fold_of(Index repeat, Index sample) const;  // in the order they were added
+  const PairSummary& held_out(Index repeat, Index fold) const;
+  PairSummary training(Index repeat, Index fold) const;  // all other folds, merged
+  PairSummary all() const;
+
+ private:
+  FoldOptions options_;
+  Index samples_ = 0;
+  std::vector<std::vector<PairSummary>> parts_;  // [repeat][fold]
+};
+
+// The covariances that take a rank.
+enum class Family { identity, correlation, data1, data2 };
+const char* name(Family family);
+
+struct Candidate {
+  Family family = Family::identity;
+  Index rank = 1;      // K or T of the covariance
+  Index max_rank = 0;  // of both domains; 0: no limit
+  Ridge ridge;         // of both domains
+
+  Covariance covariance() const;
+  FitOptions options(FitOptions base = {}) const;  // base with this max_rank and ridge
+  std::string description() const;                 // "correlation:40, max rank 50, ridge 0.1"
+};
+
+// What is measured on the held-out pairs; all are errors, smaller is better.
+enum class Criterion {
+  distance,     // mean squared distance of the mapped pairs / (tr C1 + tr C2): 1 is as far as unrelated ones. It looks
+                // only at the directions used, so it favours few: for comparing ridges, not ranks
+  translation,  // lmmse from domain 2 to 1: squared error / squared distance from the mean, 1 - R²
+  translation_to2,  // the same from domain 1 to 2
+  classification,   // 1 - accuracy of the nearest neighbour; needs labels
+};
+inline constexpr std::array kCriteria = {Criterion::distance, Criterion::translation, Criterion::translation_to2,
+                                         Criterion::classification};
+const char* name(Criterion criterion);
+
+// For Criterion::classification: held-out samples of domain 2 are classified by labelled ones of domain 1.
+struct TransferLabels {
+  const Matrix* samples = nullptr;  // d1×m, labelled; they need no partners
+  std::vector<int> sample_labels;   // m
+  const Matrix* queries = nullptr;  // d2×n: the pairs' domain 2, in the order they were added
+  std::vector<int> query_labels;    // n
+};
+
+struct TuneOptions {
+  std::vector<Family> families = {Family::identity};
+  std::vector<Index> ranks, max_ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
+  std::vector<Ridge> ridges;            // empty: 0, 0.01, 0.1, 1, auto
+  std::optional<Criterion> criterion;   // default: classification where there are labels, else translation
+  TransferLabels labels;
+  FitOptions base;                            // rank_tol and extra samples
+  std::function<void(double done)> progress;  // after each training set's grid, part done; may throw to stop
+};
+
+struct Score {
+  double mean = 0;            // over the held-out folds of all repeats
+  double standard_error = 0;  // sd of the folds' scores / √folds: repeats use the same pairs, so they do not lower it
+};
+
+struct Trial {
+  Candidate candidate;
+  std::array<Score, 4> scores;  // by Criterion; NaN where there are no labels
+  const Score& operator[](Criterion criterion) const { return scores[static_cast<std::size_t>(criterion)]; }
+};
+
+struct TuneResult {
+  std::vector<Trial> trials;          // feasible in every training set, in the order of the grid
+  std::vector<Candidate> infeasible;  // those that were not
+  Criterion criterion = Criterion::translation;
+  std::size_t best = 0;    // the trial of the smallest mean
+  std::size_t chosen = 0;  // the simplest within one standard error of it: least rank, least max_rank, largest ridge
+  Index samples = 0;
+  FoldOptions folds;
+
+  const Candidate& choice() const { return trials[chosen].candidate; }
+};
+
+// Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, or labels are missing or of
+// another number than the samples.
+TuneResult tune(const PairFolds& folds, const TuneOptions& options = {});
+
+Model fit(const PairSummary& summary, const Candidate& candidate, const FitOptions& base = {});
+
+}  // namespace cgmca

@@ -1,0 +1,124 @@
+#include <cgmca/error.hpp>
+#include <cgmca/permutation.hpp>
+#include <cgmca/random.hpp>
+#include <cgmca/threads.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "factor.hpp"
+#include "linalg.hpp"
+#include "parallel.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::AB;
+using linalg::AtB;
+using random_numbers::Purpose;
+using random_numbers::Stream;
+
+// χ² with m degrees of freedom: 2 Γ(m/2), by the method of Marsaglia and Tsang (2000), for m >= 2.
+double chi_square(Stream& random, double m) {
+  const double d = m / 2 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = random.normal(), v = std::pow(1 + c * x, 3);
+    if (v <= 0) continue;
+    if (random_numbers::natural_logarithm(random.uniform()) <
+        0.5 * x * x + d - d * v + d * random_numbers::natural_logarithm(v)) {
+      return 2 * d * v;
+    }
+  }
+}
+
+// The first r1 rows and r2 columns of a random rotation of m >= r1 + r2 dimensions: G_1 R⁻¹ with RᵀR = G_1ᵀG_1 +
+// G_2ᵀG_2, G_1 (r1×r2) and G_2 ((m-r1)×r2) normal. G_2ᵀG_2 = L Lᵀ, of Wishart's distribution, is drawn by Bartlett's
+// decomposition.
+Matrix rotation_block(Stream& random, Index r1, Index r2, Index m) {
+  Matrix stacked = Matrix::Zero(r1 + r2, r2);
+  for (Index j = 0; j < r2; ++j) {
+    for (Index i = 0; i < r1; ++i) stacked(i, j) = random.normal();
+  }
+  for (Index i = 0; i < r2; ++i) {
+    stacked(r1 + i, i) = std::sqrt(chi_square(random, static_cast<double>(m - r1 - i)));
+    for (Index j = i + 1; j < r2; ++j) stacked(r1 + i, j) = random.normal();  // the rows are those of Lᵀ
+  }
+  return linalg::thin_qr(std::move(stacked)).Q.topRows(r1);
+}
+
+double largest_singular_value(const Matrix& B) {
+  const Matrix G = B.rows() < B.cols() ? linalg::ABt(B, B) : AtB(B, B);
+  return std::sqrt(std::max(0.0, linalg::symmetric_eigenvalues(G)(0)));
+}
+
+}  // namespace
+
+PermutationTest permutation_test(const PairSummary& summary, const FitOptions& given, const PermutationOptions& test) {
+  if (test.permutations < 1)
+    throw InvalidInput(fmt::format("{} permutations; at least 1 is needed", test.permutations));
+  if (!(test.level > 0 && test.level < 1)) {
+    throw InvalidInput(fmt::format("a significance level of {}; it lies between 0 and 1", test.level));
+  }
+  FitOptions options = given;
+  options.extra = {};
+  Factors factors = factorize(summary, options);
+  regularize(factors, options);
+  const bool rows = factors.moments.form == SummaryForm::rows;
+  const linalg::Svd svd = linalg::full_svd(factors.B);
+  const std::array<const Matrix*, 2> bases = {&svd.U, &svd.V};
+
+  // The pairs' regularized scores Y_i = V_i diag(s/scale), n×r_i; B = Y_1ᵀ Y_2. Without rows only diag(s/scale) is
+  // known.
+  std::array<Matrix, 2> scores;
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    const DomainFactor& factor = factors[domain];
+    if (rows) {
+      scores[i] = AtB(i == 0 ? factors.moments.S1 : factors.moments.S2, factor.whitening());
+    } else {
+      scores[i] = factor.s.cwiseQuotient(factor.scale).asDiagonal();
+    }
+  }
+
+  PermutationTest result;
+  result.permutations = test.permutations;
+  result.rotations = !rows;
+  double p_value = 0;
+  for (Index j = 0; j < svd.s.size(); ++j) {
+    // What is left of the scores without the first j pairs of directions.
+    const Matrix Y1 = AB(scores[0], bases[0]->rightCols(bases[0]->cols() - j));
+    const Matrix Y2 = AB(scores[1], bases[1]->rightCols(bases[1]->cols() - j));
+    const auto dealt_anew = [&](Index b) -> Matrix {
+      Stream random(test.seed, Purpose::pairing, static_cast<std::uint32_t>(b));
+      if (!rows) return AtB(Y1, AB(rotation_block(random, Y1.rows(), Y2.rows(), summary.samples() - 1), Y2));
+      const auto order = random_numbers::permutation(random, static_cast<std::uint32_t>(Y2.rows()));
+      Matrix shuffled(Y2.rows(), Y2.cols());
+      for (Index i = 0; i < Y2.rows(); ++i) shuffled.row(i) = Y2.row(order[static_cast<std::size_t>(i)]);
+      return AtB(Y1, shuffled);
+    };
+    // Equal to rounding counts as reached, so that a saturated fit is never significant.
+    const double reached = svd.s(j) * (1 - 1e-12);
+    std::vector<char> reaches(static_cast<std::size_t>(test.permutations));
+    constexpr Index batch = 64;
+    for (Index first = 0; first < test.permutations; first += batch) {
+      const Index count = std::min(batch, test.permutations - first);
+      in_shares_over_blas(count, [&](Index begin, Index end) {
+        for (Index b = first + begin; b < first + end; ++b) {
+          reaches[static_cast<std::size_t>(b)] = largest_singular_value(dealt_anew(b)) >= reached;
+        }
+      });
+      if (test.progress) test.progress(static_cast<double>(first + count) / static_cast<double>(test.permutations));
+    }
+    const auto count = std::count(reaches.begin(), reaches.end(), 1);
+    p_value = std::max(p_value, static_cast<double>(count + 1) / static_cast<double>(test.permutations + 1));
+    result.p_values.push_back(p_value);
+    if (p_value > test.level) break;
+    ++result.significant;
+  }
+  return result;
+}
+
+}  // namespace cgmca

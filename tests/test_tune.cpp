@@ -1,0 +1,311 @@
+// Cross-validation against doing it by hand on the raw data, the permutation test against data of known structure.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using testing::Pairs;
+using testing::Random;
+using testing::random_pairs;
+using testing::relative;
+
+FoldOptions dealt(Index folds, Index repeats = 1, Accumulate accumulate = Accumulate::automatic) {
+  FoldOptions options;
+  options.folds = folds;
+  options.repeats = repeats;
+  options.seed = 3;
+  options.accumulate = accumulate;
+  return options;
+}
+
+PairFolds folds_of(const Pairs& pairs, const FoldOptions& options) {
+  PairFolds folds(pairs.X1.rows(), pairs.X2.rows(), options);
+  const Index n = pairs.X1.cols(), cut = n / 3;
+  folds.add(pairs.X1.leftCols(cut), pairs.X2.leftCols(cut));
+  folds.add(pairs.X1.rightCols(n - cut), pairs.X2.rightCols(n - cut));
+  return folds;
+}
+
+struct RawSplit {
+  Pairs training, held_out;
+  std::vector<Index> held;
+};
+RawSplit raw_split(const Pairs& pairs, const PairFolds& folds, Index repeat, Index fold) {
+  RawSplit split;
+  std::vector<Index> training;
+  for (Index j = 0; j < folds.samples(); ++j) {
+    (folds.fold_of(repeat, j) == fold ? split.held : training).push_back(j);
+  }
+  split.training = {pairs.X1(Eigen::all, training), pairs.X2(Eigen::all, training)};
+  split.held_out = {pairs.X1(Eigen::all, split.held), pairs.X2(Eigen::all, split.held)};
+  return split;
+}
+
+// Pairs that share `shared` causes and nothing else, in d features each.
+Pairs sharing(Random& random, Index shared, Index d, Index n, double noise) {
+  const Matrix causes = random.matrix(shared, n);
+  return {random.orthonormal(d, shared) * causes + noise * random.matrix(d, n),
+          random.orthonormal(d, shared) * causes + noise * random.matrix(d, n)};
+}
+
+TEST(Folds, AreBalancedAndDifferFromRepeatToRepeat) {
+  const PairFolds folds = [] {
+    Random random(1);
+    return folds_of(random_pairs(random, 3, 2, 53), dealt(5, 2));
+  }();
+  Index different = 0;
+  for (Index repeat : {0, 1}) {
+    Index sum = 0;
+    for (Index fold = 0; fold < 5; ++fold) {
+      const Index count = folds.held_out(repeat, fold).samples();
+      EXPECT_TRUE(count == 10 || count == 11);
+      sum += count;
+      EXPECT_EQ(folds.training(repeat, fold).samples(), 53 - count);
+    }
+    EXPECT_EQ(sum, 53);
+  }
+  for (Index j = 0; j < 53; ++j) different += folds.fold_of(0, j) != folds.fold_of(1, j);
+  EXPECT_GT(different, 25);
+  EXPECT_EQ(folds.all().samples(), 53);
+}
+
+TEST(Folds, MergeIntoWhatRefittingTheRawDataGives) {
+  Random random(2);
+  for (Index n : {40, 400}) {
+    for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
+      const Pairs pairs = random_pairs(random, 7, 6, n);
+      const PairFolds folds = folds_of(pairs, dealt(4, 2, accumulate));
+      for (Index repeat : {0, 1}) {
+        const RawSplit split = raw_split(pairs, folds, repeat, 2);
+        const Candidate candidate{Family::data1, 3, 5, 0.05};
+        const Model merged = fit(folds.training(repeat, 2), candidate);
+        const Covariance C = candidate.covariance();
+        const Model refitted = fit(split.training.X1, split.training.X2, C, C, candidate.options());
+        for (Domain domain : kDomains) {
+          EXPECT_LT(relative(merged.domain(domain).matrix(), refitted.domain(domain).matrix()), 1e-9);
+        }
+      }
+    }
+  }
+}
+
+TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
+  Random random(3);
+  for (Index n : {30, 300}) {
+    const Pairs pairs = random_pairs(random, 12, 10, n);
+    std::vector<int> labels;
+    for (Index j = 0; j < n; ++j) labels.push_back(pairs.X1(0, j) > 0 ? 1 : 0);
+    const PairFolds folds = folds_of(pairs, dealt(3, 2));
+    TuneOptions options;
+    options.families = {Family::identity, Family::correlation, Family::data2};
+    options.ranks = {2, 4};
+    options.max_ranks = {0, 6};
+    options.ridges = {0.1, Ridge::oas()};
+    options.labels = {&pairs.X1, labels, &pairs.X2, labels};
+    const TuneResult result = tune(folds, options);
+    EXPECT_EQ(result.trials.size(), 24U);
+    EXPECT_EQ(result.criterion, Criterion::classification);
+    for (const Trial& trial : result.trials) {
+      std::array<std::vector<double>, 4> expected;
+      for (Index repeat = 0; repeat < 2; ++repeat) {
+        for (Index fold = 0; fold < 3; ++fold) {
+          const auto [training, held_out, held] = raw_split(pairs, folds, repeat, fold);
+          const Covariance C = trial.candidate.covariance();
+          const Model model = fit(training.X1, training.X2, C, C, trial.candidate.options());
+          const Matrix Z1 = apply(model, Domain::one, held_out.X1), Z2 = apply(model, Domain::two, held_out.X2);
+          expected[0].push_back(
+              testing::mean_squared_distance(Z1, Z2) /
+              (model.domain(Domain::one).mixing.squaredNorm() + model.domain(Domain::two).mixing.squaredNorm()));
+          const auto error = [&](Domain to, const Matrix& X, const Matrix& from) {
+            return (translate(model, other(to), to, from) - X).squaredNorm() /
+                   (X.colwise() - model.domain(to).mean).squaredNorm();
+          };
+          expected[1].push_back(error(Domain::one, held_out.X1, held_out.X2));
+          expected[2].push_back(error(Domain::two, held_out.X2, held_out.X1));
+          std::vector<int> truth;
+          for (Index j : held) truth.push_back(labels[static_cast<std::size_t>(j)]);
+          expected[3].push_back(1 -
+                                accuracy(nearest_neighbour(apply(model, Domain::one, pairs.X1), labels, Z2), truth));
+        }
+      }
+      for (Criterion criterion : kCriteria) {
+        const auto& values = expected[static_cast<std::size_t>(criterion)];
+        const double mean = std::accumulate(values.begin(), values.end(), 0.0) / 6;
+        double squares = 0;
+        for (double value : values) squares += (value - mean) * (value - mean);
+        EXPECT_NEAR(trial[criterion].mean, mean, 1e-9) << name(criterion) << " " << trial.candidate.description();
+        EXPECT_NEAR(trial[criterion].standard_error, std::sqrt(squares / 5 / 3), 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Tuning, ChoosesTheSimplestWithinOneStandardErrorOfTheBest) {
+  Random random(4);
+  const Pairs pairs = sharing(random, 3, 60, 50, 0.1);
+  const PairFolds folds = folds_of(pairs, dealt(5, 2));
+  const TuneResult result = tune(folds);
+  const Trial& best = result.trials[result.best];
+  const Trial& chosen = result.trials[result.chosen];
+  EXPECT_LE(chosen[result.criterion].mean, best[result.criterion].mean + best[result.criterion].standard_error);
+  for (const Trial& trial : result.trials) {
+    EXPECT_GE(trial[result.criterion].mean, best[result.criterion].mean);
+    if (trial[result.criterion].mean <= best[result.criterion].mean + best[result.criterion].standard_error) {
+      EXPECT_GE(trial.candidate.rank, chosen.candidate.rank);
+    }
+  }
+  // Three causes are shared: fewer directions miss some, and the plain fit of 40 training pairs is useless.
+  EXPECT_GE(chosen.candidate.rank, 3);
+  EXPECT_LE(chosen.candidate.rank, 5);
+  EXPECT_LT(chosen[Criterion::translation].mean, 0.5);
+  const Model model = fit(folds.all(), result.choice());
+  EXPECT_LT(model.certificate.constraint_residuals[0], 1e-10);
+  EXPECT_TRUE(model.warnings().empty());
+}
+
+TEST(Tuning, StaysAtChanceWithShuffledLabels) {
+  Random random(5);
+  const Index n = 200;
+  const Pairs pairs = sharing(random, 4, 30, n, 0.2);
+  std::vector<int> labels, shuffled;
+  for (Index j = 0; j < n; ++j) labels.push_back((pairs.X1.row(0) * 1e3)(j) > 0 ? 1 : 0);
+  shuffled = labels;
+  std::shuffle(shuffled.begin(), shuffled.end(), random.generator());
+  const double ones = static_cast<double>(std::count(labels.begin(), labels.end(), 1)) / static_cast<double>(n);
+  const double chance = ones * ones + (1 - ones) * (1 - ones);
+  TuneOptions options;
+  options.ranks = {4};
+  options.max_ranks = {10};
+  options.ridges = {0.0};
+  options.labels = {&pairs.X1, labels, &pairs.X2, labels};
+  const PairFolds folds = folds_of(pairs, dealt(5, 3));
+  EXPECT_LT(tune(folds, options).trials[0][Criterion::classification].mean, 0.2);
+  // Labels of the queries alone are shuffled: what the held-out pairs say about them cannot have come in.
+  options.labels.query_labels = shuffled;
+  EXPECT_NEAR(tune(folds, options).trials[0][Criterion::classification].mean, 1 - chance, 0.08);
+}
+
+TEST(Tuning, SaysWhatIsWrong) {
+  Random random(6);
+  const Pairs pairs = random_pairs(random, 4, 4, 20);
+  EXPECT_THROW(PairFolds(4, 4, dealt(1)), InvalidInput);
+  EXPECT_THROW(PairFolds(4, 4, dealt(5, 0)), InvalidInput);
+  PairFolds few(4, 4, dealt(5));
+  few.add(pairs.X1.leftCols(9), pairs.X2.leftCols(9));
+  EXPECT_THROW(tune(few), TooFewSamples);
+  const PairFolds folds = folds_of(pairs, dealt(4));
+  TuneOptions options;
+  options.criterion = Criterion::classification;
+  EXPECT_THROW(tune(folds, options), InvalidInput);
+  options = {};
+  options.ranks = {40};
+  EXPECT_THROW(tune(folds, options), InvalidInput);
+  options = {};
+  options.labels = {&pairs.X1, std::vector<int>(20, 1), &pairs.X2, std::vector<int>(19, 1)};
+  EXPECT_THROW(tune(folds, options), InvalidInput);
+  PairFolds holding(4, 4, dealt(2));
+  Matrix bad = pairs.X2;
+  bad(2, 7) = std::numeric_limits<double>::quiet_NaN();
+  try {
+    holding.add(pairs.X1, bad);
+    FAIL();
+  } catch (const NotFinite& problem) {
+    EXPECT_EQ(problem.row, 7);
+  }
+  EXPECT_EQ(holding.samples(), 0);
+}
+
+TEST(Permutations, FindTheSharedCauses) {
+  for (Index shared : {0, 1, 3}) {
+    Random random(7 + static_cast<std::uint64_t>(shared));
+    const Pairs pairs = sharing(random, shared, 8, 150, 0.4);
+    PermutationOptions test;
+    test.permutations = 200;
+    test.level = 0.01;
+    PairSummary rows(8, 8), compressed(8, 8, Accumulate::qr);
+    rows.add(pairs.X1.leftCols(32), pairs.X2.leftCols(32));  // n = 2p: kept as they are
+    compressed.add(pairs.X1, pairs.X2);
+    const PermutationTest by_rotation = permutation_test(compressed, {}, test);
+    EXPECT_TRUE(by_rotation.rotations);
+    EXPECT_EQ(by_rotation.significant, shared);
+    const PermutationTest by_permutation = permutation_test(rows, {}, test);
+    EXPECT_FALSE(by_permutation.rotations);
+    EXPECT_EQ(by_permutation.significant, shared);
+    for (const auto* found : {&by_rotation, &by_permutation}) {
+      EXPECT_TRUE(std::is_sorted(found->p_values.begin(), found->p_values.end()));
+      EXPECT_GE(found->p_values.front(), 1.0 / 201);
+    }
+  }
+}
+
+// Rotations and permutations agree on data that are normal: the same p-value from both forms of one summary.
+TEST(Permutations, AndRotationsAgreeOnNormalData) {
+  Random random(11);
+  const Index d = 10, n = 40;
+  const Pairs pairs = sharing(random, 1, d, n, 0.75);
+  PairSummary rows(d, d), compressed(d, d, Accumulate::qr);
+  rows.add(pairs.X1, pairs.X2);  // n = 2p
+  compressed.add(pairs.X1, pairs.X2);
+  PairSummary none(d, d);
+  compressed.merge(none);
+  ASSERT_EQ(rows.form(), SummaryForm::rows);
+  PermutationOptions test;
+  test.permutations = 1000;
+  const double by_permutation = permutation_test(rows, {}, test).p_values[0];
+  // The same 40 pairs twice: σ is unchanged, but compressed, with twice the degrees of freedom; smaller p.
+  compressed.add(pairs.X1, pairs.X2);
+  ASSERT_EQ(compressed.form(), SummaryForm::qr);
+  const double of_twice = permutation_test(compressed, {}, test).p_values[0];
+  EXPECT_LT(of_twice, by_permutation);
+}
+
+TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {
+  Random random(8);
+  const Pairs pairs = sharing(random, 2, 20, 30, 0.5);
+  PairSummary summary(20, 20);
+  summary.add(pairs.X1, pairs.X2);
+  FitOptions options;
+  options.max_rank = {8, 8};
+  PermutationOptions test;
+  test.permutations = 99;
+  const int before = threads();
+  set_threads(1);
+  const PermutationTest one = permutation_test(summary, options, test);
+  set_threads(2);
+  const PermutationTest two = permutation_test(summary, options, test);
+  EXPECT_EQ(one.p_values, two.p_values);
+  EXPECT_EQ(threads(), 2);
+  set_threads(before);
+}
+
+TEST(Permutations, FindNothingInASaturatedFit) {
+  Random random(9);
+  const Pairs pairs = random_pairs(random, 30, 30, 12);
+  PairSummary summary(30, 30);
+  summary.add(pairs.X1, pairs.X2);
+  PermutationOptions test;
+  test.permutations = 20;
+  EXPECT_EQ(permutation_test(summary, {}, test).significant, 0);
+  EXPECT_DOUBLE_EQ(permutation_test(summary, {}, test).p_values[0], 1);
+}
+
+TEST(Classifiers, ByHand) {
+  const Matrix samples{{0, 0, 10}, {0, 4, 0}};
+  EXPECT_EQ(nearest_neighbour(samples, {1, 2, 3}, Matrix{{1, 1, 9}, {1, 3, 1}}), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(nearest_neighbour(samples, {1, 2, 3}, Matrix{{0}, {2}}), (std::vector<int>{1}));  // a tie: the first
+  const LinearClassifier linear(Matrix{{-1, -2, 1, 2}}, {7, 7, -3, -3});
+  EXPECT_EQ(linear(Matrix{{-5, 5}}), (std::vector<int>{7, -3}));
+  EXPECT_DOUBLE_EQ(accuracy({1, 2, 3, 4}, {1, 2, 0, 4}), 0.75);
+  EXPECT_THROW(accuracy({}, {}), InvalidInput);
+  EXPECT_THROW(nearest_neighbour(samples, {1, 2}, samples), InvalidInput);
+  EXPECT_THROW(nearest_neighbour(samples, {1, 2, 3}, Matrix(3, 1)), WrongDimension);
+  EXPECT_THROW(LinearClassifier(Matrix(2, 0), {}), InvalidInput);
+}
+
+}  // namespace
+}  // namespace cgmca

@@ -17,7 +17,8 @@ True
 True
 
 Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `PairSummary`. Files: `read`, `read_blocks`,
-`write`; `load` and `save` for models, which the command line `cgmca` shares. Choosing ranks and ridge: `tune`. Images:
+`write`; `load` and `save` for models, which the command line `cgmca` shares. Choosing ranks and ridge: `tune`; how many
+correlations are real: `permutation_test`. Images:
 `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`, `plot_translation`.
 """
 
@@ -26,9 +27,10 @@ from ._core import InfeasibleError, PairSummary, __version__, blas_description, 
 from ._estimators import CGMCA, MCA, Certificate, FitWarning, Regularized, load, save
 from ._files import read, read_blocks, write
 from ._plotting import plot_correlations, plot_translation
+from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "PairSummary", "Regularized", "__version__",
-    "blas_description", "datasets", "image", "load", "plot_correlations", "plot_translation", "read", "read_blocks",
-    "save", "set_threads", "threads", "write",
+    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "PairSummary", "PermutationTest", "Regularized",
+    "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
+    "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads", "tune", "write",
 ]

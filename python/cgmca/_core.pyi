@@ -1,4 +1,4 @@
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,6 +86,14 @@ class BlockReader:
 def fit(summary: PairSummary, c1: Covariance, c2: Covariance, rank_tol: Optional[float] = ...,
         max_rank: Tuple[int, int] = ..., ridge: Tuple[Union[float, str], Union[float, str]] = ...,
         extra_X: Optional[ArrayLike] = ..., extra_Y: Optional[ArrayLike] = ...) -> Model: ...
+def tune(X: ArrayLike, Y: ArrayLike, families: List[str], ranks: List[int], max_ranks: List[int],
+         ridges: List[Union[float, str]], criterion: Optional[str], folds: int, repeats: int, seed: int,
+         rank_tol: Optional[float], extra_X: Optional[ArrayLike], extra_Y: Optional[ArrayLike],
+         labelled: Optional[ArrayLike], labelled_labels: List[int], pair_labels: List[int],
+         progress: Optional[Callable[[float], object]]) -> Dict[str, Any]: ...
+def permutation_test(summary: PairSummary, max_rank: Tuple[int, int],
+                     ridge: Tuple[Union[float, str], Union[float, str]], rank_tol: Optional[float], permutations: int,
+                     seed: int, level: float, progress: Optional[Callable[[float], object]]) -> Dict[str, Any]: ...
 def threads() -> int: ...
 def set_threads(count: int) -> None: ...
 def blas_description() -> str: ...

@@ -356,8 +356,9 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return {"c1": c1, "c2": c2, "rank_tol": _number("rank_tol", self.rank_tol),
                 "max_rank": tuple(_count("max_rank", rank) or 0 for rank in _pair(self.max_rank)),
                 "ridge": tuple(map(_ridge, _pair(self.ridge))),
-                "extra_X": None if extra_X is None else check_array(extra_X, finite=False, dtype="numeric"),
-                "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False)}
+                "extra_X": None if extra_X is None else check_array(extra_X, finite=False, dtype="numeric",
+                                                                        ensure_min_samples=0),
+                "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False, ensure_min_samples=0)}
 
     def _new_summary(self, X: Any, Y: Any) -> _core.PairSummary:
         return _core.PairSummary(X.shape[1], Y.shape[1], self.accumulate)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <cgmca/fit.hpp>
 #include <cgmca/invert.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
@@ -9,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +23,7 @@ void bind_errors(py::module_& module);
 void bind_summary(py::module_& module);
 void bind_model(py::module_& module);
 void bind_fit(py::module_& module);
+void bind_tune(py::module_& module);
 void bind_files(py::module_& module);
 void bind_image(py::module_& module);
 
@@ -57,6 +60,9 @@ class FittedModel {
   mutable std::map<std::tuple<Domain, Domain, Method>, std::shared_ptr<const Translation>> translations_;
 };
 
+Ridge ridge_of(const py::object& setting);  // a number, or "auto"
+// Samples without partner; nothing of None.
+std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name);
 Domain domain_of(int number);  // throws ValueError for anything but 1 and 2
 // Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.
 void check_exists(const std::string& path);

@@ -10,14 +10,11 @@
 #include "bindings.hpp"
 
 namespace cgmca::python {
-namespace {
 
-// A number, or "auto".
 Ridge ridge_of(const py::object& setting) {
   return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
 }
 
-// Samples without partner; nothing where there are none.
 std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name) {
   if (rows.is_none()) return std::nullopt;
   const Samples samples(rows, name);
@@ -25,6 +22,8 @@ std::optional<SampleSummary> summarize_extra(const py::object& rows, const char*
   for_blocks(samples, block_samples(samples.features()), [&](Index, const auto& X) { summary.add(X); });
   return summary;
 }
+
+namespace {
 
 std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covariance& c1, const Covariance& c2,
                                          std::optional<double> rank_tol, std::pair<Index, Index> max_rank,

@@ -52,7 +52,7 @@ def test_ten_thousand_small_fits_leave_memory_flat():
     ("cgmca.MCA(3).fit(X, Y)", 150),
     ("cgmca.PairSummary(300, 300).add(X, Y)", 150),
     ("[cgmca.MCA(3).partial_fit(X, Y)]", 150),
-    ("model.translate(X[:, :3], 2, 1)[0, 0]", 250),
+    ("model.translate(X, 1, 2)[0, 0]", 150),
     ("model.transform(X)[0, 0]", 150),
 ])
 def test_float32_is_never_turned_to_float64_as_a_whole(work, allowed):
@@ -61,7 +61,7 @@ def test_float32_is_never_turned_to_float64_as_a_whole(work, allowed):
         def peak():
             return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) // 1024
         random = np.random.default_rng(0)
-        X = random.normal(size=(200_000, 300)).astype(np.float32) if False else np.empty((200_000, 300), np.float32)
+        X = np.empty((200_000, 300), np.float32)
         for rows in np.array_split(np.arange(200_000), 100):
             X[rows] = random.standard_normal((len(rows), 300), dtype=np.float32)
         Y = X[::-1].copy()

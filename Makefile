@@ -17,7 +17,7 @@ build: deps
 # The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
 demo: build
 	@build/examples/example_two_sensors
-	@data="$$(tools/get-mnist)" || true; build/reproduce_mnist $${data:+--data "$$data"} --out out/mnist
+	@data="$$(tools/get-mnist)" || true; build/cgmca reproduce mnist --progress plain $${data:+--data "$$data"} --out out/mnist
 	@echo "report: out/mnist/report.html"
 
 test: build

@@ -1,6 +1,6 @@
 """The paper's table by cgmca and by the same pipeline in NumPy and SciPy, in one run; checks that they agree.
 
-    /usr/bin/python3 bench/mnist_table.py [--digits 0-9] [--data FOLDER] [--program build/reproduce_mnist]
+    /usr/bin/python3 bench/mnist_table.py [--digits 0-9] [--data FOLDER] [--program build/cgmca]
 
 NumPy's Algorithm 1, scipy.sparse.linalg.lsqr image by image, scipy.ndimage filters over all images of a digit at once.
 Both read the same files, make the same noise (Philox4x32-10, below) and the same splits, and use the BLAS, threads and
@@ -141,11 +141,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--digits", default="0-9")
     parser.add_argument("--data", default="../shared/data/mnist", type=pathlib.Path)
-    parser.add_argument("--program", default="build/reproduce_mnist")
+    parser.add_argument("--program", default="build/cgmca")
     parser.add_argument("--seed", default=1, type=int)
     options = parser.parse_args()
 
-    command = [options.program, "--data", options.data, "--digits", options.digits, "--seed", str(options.seed), "--json"]
+    command = [options.program, "reproduce", "mnist", "--data", options.data, "--digits", options.digits, "--seed",
+               str(options.seed), "--json"]
     ours = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     our_processor = children.ru_utime + children.ru_stime  # with reading the files

@@ -22,15 +22,14 @@ body { margin: 0 auto; padding: 1.25rem 1rem 4rem; max-width: 62rem; background:
 h1 { font-size: 1.7rem; line-height: 1.2; margin: .5rem 0 .25rem; }
 h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; padding-top: .6rem; border-top: 1px solid var(--line); }
 p { margin: .6rem 0; max-width: 46rem; }
-.subtitle, figcaption, caption { color: var(--muted); font-size: .92rem; }
+.subtitle, figcaption { color: var(--muted); font-size: .92rem; }
 figure { margin: 1.2rem 0; }
 figure svg { display: block; width: 100%; max-width: 600px; height: auto; }
 figcaption { margin-top: .4rem; max-width: 46rem; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; overflow-x: auto;
   font: .85rem/1.5 ui-monospace, "Liberation Mono", monospace; }
-.wide { overflow-x: auto; margin: 1rem 0; }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-caption { caption-side: bottom; text-align: left; padding-top: .5rem; }
 th, td { padding: .3rem .65rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { color: var(--muted); font-weight: 600; vertical-align: bottom; }
 .w { text-align: left; }
@@ -105,9 +104,8 @@ Page& Page::table(const Table& table) {
   const auto cell = [&](const char* tag, std::size_t column, const std::string& content) {
     return fmt::format("<{}{}>{}</{}>", tag, column < table.text_columns ? " class=\"w\"" : "", escape(content), tag);
   };
-  std::string html = "<div class=\"wide\"><table>";
-  if (!table.caption.empty()) html += fmt::format("<caption>{}</caption>", escape(table.caption));
-  html += "<thead><tr>";
+  // The caption stays put where a narrow screen scrolls the table.
+  std::string html = "<figure><div class=\"wide\"><table><thead><tr>";
   for (std::size_t j = 0; j < table.columns.size(); ++j) html += cell("th", j, table.columns[j]);
   html += "</tr></thead><tbody>\n";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -120,7 +118,7 @@ Page& Page::table(const Table& table) {
     for (std::size_t j = 0; j < row.size(); ++j) html += cell("td", j, row[j]);
     html += "</tr>\n";
   }
-  body_ += html + "</tbody></table></div>\n";
+  body_ += html + "</tbody></table></div>" + caption_tag(table.caption) + "</figure>\n";
   return *this;
 }
 

@@ -203,4 +203,41 @@ std::string heat_map(const MatrixView& values, const Axes& axes) {
   return svg_document(axes.title, Frame::kWidth, top + height + (axes.x_label.empty() ? 6 : 26), body);
 }
 
+std::string grid_map(const MatrixView& values, const std::vector<std::string>& row_names,
+                     const std::vector<std::string>& column_names, double low, double high,
+                     const std::optional<std::pair<Index, Index>>& marked, const Axes& axes) {
+  if (values.size() == 0 || values.rows() != static_cast<Index>(row_names.size()) ||
+      values.cols() != static_cast<Index>(column_names.size())) {
+    throw InvalidInput(fmt::format("a map of {}×{} values with {} and {} names", values.rows(), values.cols(),
+                                   row_names.size(), column_names.size()));
+  }
+  constexpr double left = 78, top = 6, height = 26;
+  const double width = std::min(72.0, (Frame::kWidth - left - 8) / static_cast<double>(values.cols()));
+  std::string body;
+  for (Index i = 0; i < values.rows(); ++i) {
+    const double y = top + height * static_cast<double>(i);
+    body += text_at(left - 6, y + height / 2 + 4, "end", row_names[static_cast<std::size_t>(i)]);
+    for (Index j = 0; j < values.cols(); ++j) {
+      const double x = left + width * static_cast<double>(j), value = values(i, j);
+      if (!std::isfinite(value)) continue;
+      const double strength = high > low ? 0.06 + 0.6 * (high - value) / (high - low) : 0.4;
+      const bool framed = marked && *marked == std::pair(i, j);
+      body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{:.3f}\"{}/>",
+                          number(x + 1), number(y + 1), number(width - 2), number(height - 2), colour(0), strength,
+                          framed ? " stroke=\"currentColor\" stroke-width=\"2\"" : "");
+      body += text_at(x + width / 2, y + height / 2 + 4, "middle",
+                      std::abs(value) < 10 ? fmt::format("{:.3f}", value) : fmt::format("{:.3g}", value));
+    }
+  }
+  const double bottom = top + height * static_cast<double>(values.rows());
+  for (Index j = 0; j < values.cols(); ++j) {
+    body += text_at(left + width * (static_cast<double>(j) + 0.5), bottom + 16, "middle",
+                    column_names[static_cast<std::size_t>(j)]);
+  }
+  body += text_at(left + width * static_cast<double>(values.cols()) / 2, bottom + 34, "middle", axes.x_label);
+  const double middle = (top + bottom) / 2;
+  body += text_at(13, middle, "middle", axes.y_label, fmt::format(" transform=\"rotate(-90 13 {})\"", number(middle)));
+  return svg_document(axes.title, Frame::kWidth, bottom + 42, body);
+}
+
 }  // namespace cgmca::report

@@ -5,6 +5,7 @@
 #include <cgmca/types.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cgmca::report {
@@ -33,5 +34,11 @@ std::string bars(const std::vector<std::string>& categories, const std::vector<S
 // Cell (i, j) is drawn in row i from the top, the stronger the larger |value|, in another colour where negative.
 // Blocks of cells are averaged so that at most 64 remain each way.
 std::string heat_map(const MatrixView& values, const Axes& axes);
+
+// Cells with their values, rows and columns named; the colour is strongest at `low` and faint at `high`. NaN is left
+// empty, the cell `marked` is framed.
+std::string grid_map(const MatrixView& values, const std::vector<std::string>& row_names,
+                     const std::vector<std::string>& column_names, double low, double high,
+                     const std::optional<std::pair<Index, Index>>& marked, const Axes& axes);
 
 }  // namespace cgmca::report

@@ -41,7 +41,7 @@ struct ScoreMoments {
 
 ScoreMoments measure(const DomainMap& one, const DomainMap& two, const Factors& factors) {
   const std::array<const DomainMap*, 2> maps = {&one, &two};
-  const PairSummary::Moments& moments = factors.moments;
+  const PairSummary::Moments& moments = factors.data->moments;
   ScoreMoments result;
   Matrix cross;
   bool plain = true;
@@ -56,8 +56,8 @@ ScoreMoments measure(const DomainMap& one, const DomainMap& two, const Factors& 
     const Matrix T1S1 = AB(one.weights, moments.S1), T2S2 = AB(two.weights, moments.S2);
     const std::array<const Matrix*, 2> of_pairs = {&T1S1, &T2S2};
     for (auto i : {0U, 1U}) {
-      const bool extra = factors.pooled[i].size() > 0;
-      const Matrix TS = extra ? AB(maps[i]->weights, factors.pooled[i]) : *of_pairs[i];
+      const bool extra = factors.data->pooled[i].size() > 0;
+      const Matrix TS = extra ? AB(maps[i]->weights, factors.data->pooled[i]) : *of_pairs[i];
       result.own[i] = ABt(TS, TS);
       plain = plain && !extra && factors.domains[i].covariance.plain();
     }

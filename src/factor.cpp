@@ -124,8 +124,10 @@ const SampleSummary* extra_of(const FitOptions& options, Domain domain, Index fe
 Factors factorize(const PairSummary& summary, const FitOptions& options) {
   Factors factors;
   factors.samples = summary.samples();
-  factors.moments = summary.moments();
-  PairSummary::Moments& moments = factors.moments;
+  const auto data = std::make_shared<FactorizedData>();
+  factors.data = data;
+  data->moments = summary.moments();
+  PairSummary::Moments& moments = data->moments;
   const bool gram = moments.form == SummaryForm::gram;
   std::array<Vector, 2> means;
   std::array<Index, 2> samples{};
@@ -142,7 +144,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options) {
         theta *= all.matched * all.matched;
         theta += linalg::ABt(all.extra, all.extra);
       } else {
-        factors.pooled[i] = beside(all.matched * (domain == Domain::one ? moments.S1 : moments.S2), all.extra);
+        data->pooled[i] = beside(all.matched * (domain == Domain::one ? moments.S1 : moments.S2), all.extra);
       }
       means[i] = all.mean;
       samples[i] += extra->samples();
@@ -164,8 +166,8 @@ Factors factorize(const PairSummary& summary, const FitOptions& options) {
     for (Domain domain : kDomains) {
       const auto i = slot(domain);
       const Matrix& S = domain == Domain::one ? moments.S1 : moments.S2;
-      const bool extra = factors.pooled[i].size() > 0;
-      SampleFactor sample = factor_samples(extra ? factors.pooled[i] : S, domain, tolerance[i]);
+      const bool extra = data->pooled[i].size() > 0;
+      SampleFactor sample = factor_samples(extra ? data->pooled[i] : S, domain, tolerance[i]);
       factors.domains[i] = std::move(sample.factor);
       scores[i] = extra ? linalg::AtB(S, factors.domains[i].whitening()) : std::move(sample.V);
       routine = std::max(routine, sample.routine);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cgmca/fit.hpp>
 #include <cgmca/summary.hpp>
+#include <memory>
 #include <string>
 
 namespace cgmca {
@@ -27,12 +28,17 @@ struct DomainFactor {
   Matrix colouring() const { return U * scale.asDiagonal(); }                 // Θ̃ Wᵀ
 };
 
+// The data themselves, for the proof: shared by all fits of one factorization.
+struct FactorizedData {
+  PairSummary::Moments moments;  // of the pairs; in the gram form Θ11 and Θ22 are of all samples
+  std::array<Matrix, 2> pooled;  // S_i of all samples of domain i where some are extra (forms rows and qr), else empty
+};
+
 struct Factors {
   Index samples = 0;  // n matched pairs
   std::array<DomainFactor, 2> domains;
   Matrix B;  // W1 Θ12 W2ᵀ, r1×r2; V1ᵀ V2 where nothing is regularized and no samples are extra               (8)
-  PairSummary::Moments moments;  // of the pairs; in the gram form Θ11 and Θ22 are of all samples
-  std::array<Matrix, 2> pooled;  // S_i of all samples of domain i where some are extra (forms rows and qr), else empty
+  std::shared_ptr<const FactorizedData> data;
   std::string route;
 
   const DomainFactor& operator[](Domain domain) const { return domains[slot(domain)]; }

@@ -66,7 +66,7 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& g
   options.extra = {};
   Factors factors = factorize(summary, options);
   regularize(factors, options);
-  const bool rows = factors.moments.form == SummaryForm::rows;
+  const bool rows = factors.data->moments.form == SummaryForm::rows;
   const linalg::Svd svd = linalg::full_svd(factors.B);
   const std::array<const Matrix*, 2> bases = {&svd.U, &svd.V};
 
@@ -77,7 +77,7 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& g
     const auto i = slot(domain);
     const DomainFactor& factor = factors[domain];
     if (rows) {
-      scores[i] = AtB(i == 0 ? factors.moments.S1 : factors.moments.S2, factor.whitening());
+      scores[i] = AtB(i == 0 ? factors.data->moments.S1 : factors.data->moments.S2, factor.whitening());
     } else {
       scores[i] = factor.s.cwiseQuotient(factor.scale).asDiagonal();
     }

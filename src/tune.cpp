@@ -14,6 +14,7 @@
 
 #include "factor.hpp"
 #include "linalg.hpp"
+#include "parallel.hpp"
 #include "solve.hpp"
 
 namespace cgmca {
@@ -37,8 +38,7 @@ Factors reduce(Factors factors) {
     factor.mean = Vector::Zero(factor.rank());
     factor.U = Matrix::Identity(factor.rank(), factor.rank());
   }
-  factors.moments = {};
-  factors.pooled = {};
+  factors.data.reset();
   return factors;
 }
 
@@ -192,23 +192,36 @@ bool simpler(const Candidate& a, const Candidate& b) {
          std::tuple(b.rank, unlimited(b.max_rank), -strength(b.ridge));
 }
 
+// Of `trials` the one of the least error; of equals the simplest.
+std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
+  return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    const double first = result.trials[a][criterion].mean, second = result.trials[b][criterion].mean;
+    return first != second ? first < second : simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
+}
+
+std::vector<std::size_t> within_one_standard_error(const TuneResult& result, std::vector<std::size_t> trials,
+                                                   Criterion criterion) {
+  const Score& best = result.trials[least(result, trials, criterion)][criterion];
+  std::erase_if(trials,
+                [&](std::size_t t) { return result.trials[t][criterion].mean > best.mean + best.standard_error; });
+  return trials;
+}
+
+// The simplest within one standard error of the best. The share of a few pairs that are classified wrong can hardly
+// tell candidates apart; of those it leaves, the translation error, which is continuous, leaves those within *its*
+// standard error.
 void choose(TuneResult& result) {
-  const auto error = [&](std::size_t t) { return result.trials[t][result.criterion].mean; };
-  for (std::size_t t = 1; t < result.trials.size(); ++t) {
-    const bool tied = error(t) == error(result.best);
-    if (error(t) < error(result.best) ||
-        (tied && simpler(result.trials[t].candidate, result.trials[result.best].candidate))) {
-      result.best = t;
-    }
+  std::vector<std::size_t> trials(result.trials.size());
+  std::iota(trials.begin(), trials.end(), std::size_t{0});
+  result.best = least(result, trials, result.criterion);
+  trials = within_one_standard_error(result, trials, result.criterion);
+  if (result.criterion == Criterion::classification) {
+    trials = within_one_standard_error(result, trials, Criterion::translation);
   }
-  const Score& best = result.trials[result.best][result.criterion];
-  result.chosen = result.best;
-  for (std::size_t t = 0; t < result.trials.size(); ++t) {
-    if (error(t) <= best.mean + best.standard_error &&
-        simpler(result.trials[t].candidate, result.trials[result.chosen].candidate)) {
-      result.chosen = t;
-    }
-  }
+  result.chosen = *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    return simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
 }
 
 }  // namespace
@@ -321,7 +334,7 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
     }
   }
   std::vector<std::vector<Errors>> errors(grid.size());
-  std::vector<bool> feasible(grid.size(), true);
+  std::vector<char> feasible(grid.size(), 1);  // not bool: threads write neighbours
   const std::size_t shared = options.families.size() * options.ranks.size();
   const FoldOptions& dealt = folds.options();
   for (Index repeat = 0; repeat < dealt.repeats; ++repeat) {
@@ -330,20 +343,24 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
       HeldOut held = hold_out(folds.held_out(repeat, fold), training);
       if (options.labels.samples != nullptr) add_labels(held, options.labels, training, folds, repeat, fold);
       const Factors reduced = reduce(training);
-      for (std::size_t first = 0; first < grid.size(); first += shared) {
-        Factors factors = reduced;
-        regularize(factors, grid[first].options());
-        const linalg::Svd svd = linalg::thin_svd(factors.B);
-        for (std::size_t t = first; t < first + shared; ++t) {
-          if (!feasible[t]) continue;
-          try {
-            const Covariance C = grid[t].covariance();
-            errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
-          } catch (const Infeasible&) {
-            feasible[t] = false;
+      // Each share of the grid on a thread of its own: the factors are small here.
+      in_shares_over_blas(static_cast<Index>(grid.size() / shared), [&](Index begin, Index end) {
+        for (auto first = static_cast<std::size_t>(begin) * shared; first < static_cast<std::size_t>(end) * shared;
+             first += shared) {
+          Factors factors = reduced;
+          regularize(factors, grid[first].options());
+          const linalg::Svd svd = linalg::thin_svd(factors.B);
+          for (std::size_t t = first; t < first + shared; ++t) {
+            if (feasible[t] == 0) continue;
+            try {
+              const Covariance C = grid[t].covariance();
+              errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
+            } catch (const Infeasible&) {
+              feasible[t] = 0;
+            }
           }
         }
-      }
+      });
       if (options.progress) {
         options.progress(static_cast<double>(repeat * dealt.folds + fold + 1) /
                          static_cast<double>(dealt.repeats * dealt.folds));
@@ -355,7 +372,7 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
   result.samples = folds.samples();
   result.folds = dealt;
   for (std::size_t t = 0; t < grid.size(); ++t) {
-    if (feasible[t]) {
+    if (feasible[t] != 0) {
       result.trials.push_back({grid[t], summarize(errors[t], dealt.folds)});
     } else {
       result.infeasible.push_back(grid[t]);

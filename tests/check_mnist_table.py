@@ -1,7 +1,7 @@
 """The whole table against the reference: for every digit and method |difference of means| <= 3 standard errors of the
 difference, and CGMCA above MCA on every digit. Both sides are five random splits.
 
-    build/reproduce_mnist --repeat 5 --json > table.json
+    build/cgmca reproduce mnist --repeat 5 --json > table.json
     python3 tests/check_mnist_table.py table.json [../shared/oracle/mnist_table.json]
 """
 

@@ -243,25 +243,32 @@ TEST(Permutations, FindTheSharedCauses) {
   }
 }
 
-// Rotations and permutations agree on data that are normal: the same p-value from both forms of one summary.
+// Where the rows are no longer kept, rotations take the place of permutations: on normal data the p-values are the
+// same.
 TEST(Permutations, AndRotationsAgreeOnNormalData) {
   Random random(11);
-  const Index d = 10, n = 40;
-  const Pairs pairs = sharing(random, 1, d, n, 0.75);
-  PairSummary rows(d, d), compressed(d, d, Accumulate::qr);
-  rows.add(pairs.X1, pairs.X2);  // n = 2p
-  compressed.add(pairs.X1, pairs.X2);
-  PairSummary none(d, d);
-  compressed.merge(none);
-  ASSERT_EQ(rows.form(), SummaryForm::rows);
+  const Index d = 5, n = 60;
+  Pairs pairs = sharing(random, 1, d, n, 1.1);
+  const Covariance I = Covariance::identity(1);
+  PairSummary summary(d, d, Accumulate::qr);
+  summary.add(pairs.X1, pairs.X2);
   PermutationOptions test;
-  test.permutations = 1000;
-  const double by_permutation = permutation_test(rows, {}, test).p_values[0];
-  // The same 40 pairs twice: σ is unchanged, but compressed, with twice the degrees of freedom; smaller p.
-  compressed.add(pairs.X1, pairs.X2);
-  ASSERT_EQ(compressed.form(), SummaryForm::qr);
-  const double of_twice = permutation_test(compressed, {}, test).p_values[0];
-  EXPECT_LT(of_twice, by_permutation);
+  test.permutations = 2000;
+  const PermutationTest by_rotation = permutation_test(summary, {}, test);
+  ASSERT_TRUE(by_rotation.rotations);
+  const double found = fit(summary, I, I).certificate.singular_B(0);
+  double reached = 1;
+  constexpr int times = 1000;
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (int b = 0; b < times; ++b) {
+    std::shuffle(order.begin(), order.end(), random.generator());
+    reached += fit(pairs.X1, pairs.X2(Eigen::all, order), I, I).certificate.singular_B(0) >= found;
+  }
+  const double expected = reached / (times + 1);
+  EXPECT_GT(expected, 0.02);  // so that there is something to compare
+  EXPECT_LT(expected, 0.98);
+  EXPECT_NEAR(by_rotation.p_values[0], expected, 4 * std::sqrt(expected * (1 - expected) * (1.0 / 1000 + 1.0 / 2000)));
 }
 
 TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {

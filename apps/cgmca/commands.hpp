@@ -17,6 +17,8 @@ void add_apply(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_summarize(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
+void add_tune(CLI::App& app, Session& session);
+void add_reproduce(CLI::App& app, Session& session);
 
 // Not shown in the help: what the installation needs of the definitions above.
 void add_completion(CLI::App& app, Session& session);

@@ -14,6 +14,7 @@ namespace cgmca::cli {
 struct CovarianceSpecs {
   std::string both, first, second;
 
+  bool given() const { return !both.empty() || !first.empty() || !second.empty(); }
   void check() const;                       // their form, before any data is read; throws UsageError
   std::array<Covariance, 2> parse() const;  // reads the files they name
 };

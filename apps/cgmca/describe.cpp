@@ -28,6 +28,12 @@ std::string first_values(const Vector& values) {
 
 }  // namespace
 
+std::string constrained_text(const Regularized& covariance) {
+  std::string text = covariance.data == 1 ? "Θ" : fmt::format("{:.4g} Θ", covariance.data);
+  if (covariance.ridge != 0) text += fmt::format(" + {:.4g} I", covariance.ridge);
+  return fmt::format("{} of {} samples", text, covariance.samples);
+}
+
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
 Json describe(const Model& model) {
@@ -42,6 +48,12 @@ Json describe(const Model& model) {
   object["objective"] = certificate.objective;
   object["bound"] = certificate.bound;
   object["constraint_residuals"] = certificate.constraint_residuals;
+  object["constrained"] = Json::array();
+  for (const Regularized& covariance : certificate.constrained) {
+    object["constrained"].push_back(
+        {{"data", covariance.data}, {"ridge", covariance.ridge}, {"samples", covariance.samples}});
+  }
+  object["warnings"] = model.warnings();
   object["singular_A"] = list(certificate.singular_A);
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
@@ -66,6 +78,8 @@ std::string describe_text(const Model& model) {
        {"objective", fmt::format("{:.9g}", certificate.objective)},
        {"bound", fmt::format("{:.9g}  (no maps can do better)", certificate.bound)},
        {"residuals", fmt::format("{:.1e}  {:.1e}  (of the covariance constraints)", residuals[0], residuals[1])},
+       {"hold for", fmt::format("{}; {}", constrained_text(certificate.constrained[0]),
+                                constrained_text(certificate.constrained[1]))},
        {"least gap",
         fmt::format("{:.2g}  (between correlations used; near 0: directions may mix)", certificate.min_gap)},
        {"route", certificate.route}});

@@ -14,6 +14,9 @@ std::string describe_text(const Model& model);
 Json describe(const PairSummary& summary);
 std::string describe_text(const PairSummary& summary);
 
+// The covariance a domain's constraint holds for: "Θ of 134 samples", "Θ + 0.012 I, Θ of 1345 samples".
+std::string constrained_text(const Regularized& covariance);
+
 Json list(const Vector& values);
 
 }  // namespace cgmca::cli

@@ -51,6 +51,7 @@ void check_target(const std::string& target, const std::vector<std::string>& oth
   const std::string file = file_of(target);
   std::error_code ignored;
   for (const std::string& named : others) {
+    if (named.empty()) continue;
     const std::string other = file_of(named);
     if (fs::equivalent(file, other, ignored) ||
         fs::absolute(file).lexically_normal() == fs::absolute(other).lexically_normal()) {
@@ -64,6 +65,17 @@ void check_target(const std::string& target, const std::vector<std::string>& oth
   if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
   if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder).c_str());
   if (::access(folder.c_str(), W_OK) != 0) fail(fmt::format("folder '{}': {}", folder, std::strerror(errno)).c_str());
+}
+
+void check_target_folder(const std::string& target) {
+  fs::path folder = fs::absolute(target).lexically_normal();
+  std::error_code ignored;
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  const auto fail = [&](const char* why) {
+    throw IoError(fmt::format("cannot write to '{}': '{}': {}", target, folder.string(), why));
+  };
+  if (!fs::is_directory(folder, ignored)) fail("it is no folder");
+  if (::access(folder.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
 
 void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs) {

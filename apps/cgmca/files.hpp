@@ -12,6 +12,9 @@ namespace cgmca::cli {
 // target is one of the command's other files.
 void check_target(const std::string& target, const std::vector<std::string>& others);
 
+// The same for a folder that is made where it does not exist: throws IoError where it cannot be, or not be written.
+void check_target_folder(const std::string& target);
+
 // Writes each matrix to its target; where one fails, those before it are put back as they were.
 void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs);
 

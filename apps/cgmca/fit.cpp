@@ -13,7 +13,9 @@
 #include "files.hpp"
 #include "options.hpp"
 #include "pairs.hpp"
+#include "regularization.hpp"
 #include "signals.hpp"
+#include "tuning.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -23,6 +25,10 @@ struct Options {
   std::string summary, output;
   CovarianceSpecs covariances;
   Accumulate accumulate = Accumulate::automatic;
+  RegularizationSpecs regularization;
+  ExtraSources extra;
+  bool tune = false;
+  TuningSpecs tuning;
   double rank_tol = -1;
   Limits limits;
 };
@@ -33,15 +39,28 @@ void check(const Options& options) {
   if (!options.summary.empty() && options.pairs.given()) throw UsageError("give X1 and X2 or --summary, not both");
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
   options.covariances.check();
+  FitOptions unused;
+  options.regularization.apply_to(unused);
+  if (options.tune) {
+    if (!options.summary.empty()) {
+      throw UsageError("--tune deals the pairs to folds anew, which a summary does not allow; give X1 and X2");
+    }
+    if (options.regularization.given() || options.covariances.given()) {
+      throw UsageError(
+          "--tune chooses covariance, max rank and ridge itself; say what to try with --covs, --ranks, "
+          "--max-ranks and --ridges");
+    }
+    options.tuning.check();
+  }
   if (options.output.empty()) return;
   check_target(options.output, options.summary.empty()
-                                   ? std::vector<std::string>{options.pairs.paths[0], options.pairs.paths[1]}
+                                   ? std::vector<std::string>{options.pairs.paths[0], options.pairs.paths[1],
+                                                              options.extra.paths[0], options.extra.paths[1]}
                                    : std::vector<std::string>{options.summary});
 }
 
-// With --dry-run there may be none: its figures are printed instead.
-std::optional<PairSummary> summary_of_files(const Session& session, const Options& options) {
-  PairReader reader(options.pairs);
+// Whether to go on: with --dry-run the figures are printed instead.
+bool estimate_files(const Session& session, const Options& options, const PairReader& reader) {
   report_unmatched(session, reader);
   const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
   const auto n = reader.samples();
@@ -49,38 +68,72 @@ std::optional<PairSummary> summary_of_files(const Session& session, const Option
       estimate_fit(estimate_summary(d1, d2, n, options.accumulate, bytes_held(reader)), d1, d2, n);
   session.detail(fmt::format("{} and {}; about {} of memory", reader.shape(Domain::one), reader.shape(Domain::two),
                              bytes_text(estimate.memory)));
-  if (stop_at_estimate(session, options.limits, estimate, {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", {d1, d2}}},
-                       {{"X1", reader.shape(Domain::one)}, {"X2", reader.shape(Domain::two)}})) {
-    return std::nullopt;
-  }
-  PairSummary summary(d1, d2, options.accumulate);
-  accumulate(session, reader, summary);
-  return summary;
+  return !stop_at_estimate(session, options.limits, estimate, {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", {d1, d2}}},
+                           {{"X1", reader.shape(Domain::one)}, {"X2", reader.shape(Domain::two)}});
 }
 
-std::optional<PairSummary> summary_of_summary(const Session& session, const Options& options) {
+// What there is to fit; nothing after a dry run.
+struct Input {
+  std::optional<PairSummary> summary;
+  std::optional<TuneResult> tuned;
+  ExtraSamples extra;
+};
+
+FitOptions base_options(const Options& options, const ExtraSamples& extra) {
+  FitOptions base;
+  if (options.rank_tol >= 0) base.rank_tol = options.rank_tol;
+  base.extra = pointers(extra);
+  return base;
+}
+
+Input read_files(const Session& session, const Options& options) {
+  Input input;
+  PairReader reader(options.pairs);
+  if (!estimate_files(session, options, reader)) return input;
+  const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.columns}, {d1, d2});
+  if (options.tune) {
+    TuningSpecs specs = options.tuning;
+    specs.folds.accumulate = options.accumulate;
+    const Tuning tuning = run_tuning(session, reader, specs, base_options(options, input.extra), options.pairs.columns);
+    input.summary = tuning.folds.all();
+    input.tuned = tuning.result;
+    return input;
+  }
+  input.summary.emplace(d1, d2, options.accumulate);
+  accumulate(session, reader, *input.summary);
+  return input;
+}
+
+Input read_summary(const Session& session, const Options& options) {
   PairSummary summary = PairSummary::load(options.summary);
   const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two), n = summary.samples();
   Estimate estimate = estimate_fit(estimate_summary(d1, d2, n, summary.accumulate(), 0), d1, d2, n);
   estimate.route = fmt::format("{}, then three SVDs", name(summary.form()));
   if (stop_at_estimate(session, options.limits, estimate, describe(summary), {{"summary", options.summary}})) {
-    return std::nullopt;
+    return {};
   }
-  return summary;
+  Input input;
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.columns}, {d1, d2});
+  input.summary = std::move(summary);
+  return input;
 }
 
 void run(const Session& session, const Options& options) {
   check(options);
   const auto [c1, c2] = options.covariances.parse();
-  const auto summary =
-      options.summary.empty() ? summary_of_files(session, options) : summary_of_summary(session, options);
-  if (!summary) return;
-  FitOptions fit_options;
-  if (options.rank_tol >= 0) fit_options.rank_tol = options.rank_tol;
-  session.detail(fmt::format("{} pairs in the form '{}'", summary->samples(), name(summary->form())));
-  const Model model = fit(*summary, c1, c2, fit_options);
+  const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
+  if (!input.summary) return;
+  FitOptions fit_options = base_options(options, input.extra);
+  options.regularization.apply_to(fit_options);
+  session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
+  const Model model =
+      input.tuned ? fit(*input.summary, input.tuned->choice(), fit_options) : fit(*input.summary, c1, c2, fit_options);
   stop_if_interrupted();
-  session.result(describe(model), describe_text(model));
+  for (const std::string& warning : model.warnings()) session.message("warning: " + warning);
+  Json object = describe(model);
+  if (input.tuned) object["tuning"] = describe(*input.tuned);
+  session.result(std::move(object), (input.tuned ? describe_text(*input.tuned) + "\n" : "") + describe_text(model));
   model.save(options.output);
 }
 
@@ -94,6 +147,10 @@ void add_fit(CLI::App& app, Session& session) {
       ->option_text("FILE");
   add_output_option(command, options->output, "MODEL", "The model file to write", false);
   add_covariance_options(command, options->covariances);
+  add_regularization_options(command, options->regularization);
+  add_extra_options(command, options->extra);
+  command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
+  add_tuning_options(command, options->tuning);
   add_accumulate_option(command, options->accumulate);
   command
       .add_option("--rank-tol", options->rank_tol,
@@ -105,6 +162,7 @@ void add_fit(CLI::App& app, Session& session) {
       "SPEC, the covariance that the common space shall have:\n"
       "  identity      plain matching component analysis with as many dimensions as the data allow\n"
       "  identity:K    the same with K dimensions\n"
+      "  correlation:K each of K directions spread as its pair is correlated\n"
       "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T likewise\n"
       "  file:PATH     a covariance matrix, K×K\n"
       "  factor:PATH   F of a covariance F Fᵀ, K×P\n"
@@ -112,6 +170,8 @@ void add_fit(CLI::App& app, Session& session) {
       "Examples:\n"
       "  cgmca fit a.npy b.npy -o m\n"
       "  cgmca fit a.npy b.npy --cov data1:3 -o m --json\n"
+      "  cgmca fit a.npy b.npy --cov correlation:3 --max-rank 4 --ridge 0.1 -o m\n"
+      "  cgmca fit a.npy b.npy --tune -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

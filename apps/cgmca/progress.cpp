@@ -60,10 +60,11 @@ void Progress::update(Index done) {
 std::string Progress::line(Index done) const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const double rate = static_cast<double>(done - before_) / std::max(elapsed, 1e-9);
-  if (!total_) return fmt::format("{} {}, {:.0f}/s", done, what_, rate);
+  const std::string speed = rate < 10 ? fmt::format("{:.2g}/s", rate) : fmt::format("{:.0f}/s", rate);
+  if (!total_) return fmt::format("{} {}, {}", done, what_, speed);
   const double left = rate > 0 ? static_cast<double>(*total_ - done) / rate : 0;
-  return fmt::format("{} of {} {} ({} %), {:.0f}/s, {} left", done, *total_, what_,
-                     *total_ > 0 ? 100 * done / *total_ : 100, rate, duration(left));
+  return fmt::format("{} of {} {} ({} %), {}, {} left", done, *total_, what_, *total_ > 0 ? 100 * done / *total_ : 100,
+                     speed, duration(left));
 }
 
 }  // namespace cgmca::cli

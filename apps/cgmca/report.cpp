@@ -11,6 +11,7 @@
 #include <span>
 
 #include "commands.hpp"
+#include "describe.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -25,7 +26,6 @@ using report::Page;
 using report::Series;
 
 constexpr Index kScatterPairs = 600, kPictures = 12;  // shown at most
-constexpr std::array kDomains = {Domain::one, Domain::two};
 
 struct Options {
   std::string model, output, shape;
@@ -107,10 +107,12 @@ void add_facts(Page& page, const Model& model) {
     const auto& map = model.domains[slot(d)];
     return map ? fmt::format("{}", map->features()) : std::string("absent");
   });
+  row("whitened with", [&](Domain d) { return constrained_text(certificate.constrained[slot(d)]); });
   row("rank", [&](Domain d) { return fmt::format("{}", certificate.ranks[slot(d)]); });
   row("covariance", [&](Domain d) { return model.covariances[slot(d)]; });
   row("its rank", [&](Domain d) { return fmt::format("{}", certificate.covariance_ranks[slot(d)]); });
   page.section("What was fitted").table(table);
+  for (const std::string& warning : model.warnings()) page.text("Warning: " + warning + ".");
 }
 
 void add_certificate(Page& page, const Model& model, const Seen* seen) {

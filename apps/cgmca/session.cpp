@@ -19,7 +19,7 @@ double Session::seconds() const {
 
 void Session::result(Json object, const std::string& text) const {
   if (json) {
-    object["seconds"] = seconds();
+    if (!object.contains("seconds")) object["seconds"] = seconds();
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   } else if (!quiet) {
     print(text);

@@ -33,9 +33,9 @@ struct Session {
 
   double seconds() const;  // since the program started
 
-  // To stdout: the object with --json (with `seconds` added), else the text, which -q silences. Throws IoError where
-  // stdout cannot take it, so a command prints its result *before* it replaces its output file: on any error no file
-  // has changed.
+  // To stdout: the object with --json (with `seconds` added where it has none), else the text, which -q silences.
+  // Throws IoError where stdout cannot take it, so a command prints its result *before* it replaces its output file: on
+  // any error no file has changed.
   void result(Json object, const std::string& text) const;
 
   void message(const std::string& text) const;  // to stderr, unless -q

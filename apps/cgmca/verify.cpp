@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "regularization.hpp"
 #include "signals.hpp"
 
 namespace cgmca::cli {
@@ -19,6 +20,7 @@ namespace {
 struct Options {
   std::string model;
   PairSources pairs;
+  ExtraSources extra;
   double tolerance = 1e-6;
 };
 
@@ -30,12 +32,14 @@ Attained attained_by(const Session& session, const Options& options, const Model
   Progress progress(session, "pairs checked", reader.samples());
   for (Index done = 0;;) {
     const PairReader::Block block = reader.next();
-    if (block.X1.cols() == 0) return verifier.attained();
+    if (block.X1.cols() == 0) break;
     verifier.add(block.X1, block.X2);
     done += block.X1.cols();
     progress.update(done);
     stop_if_interrupted();
   }
+  verify_extra(verifier, {options.extra.paths, options.pairs.columns}, model, options.model);
+  return verifier.attained();
 }
 
 void run(const Session& session, const Options& options) {
@@ -56,6 +60,14 @@ void run(const Session& session, const Options& options) {
   check("objective's distance from the claimed one", objective_error);
   if (found.samples != model.samples) {
     failures.push_back(fmt::format("{} pairs where the model was fitted to {}", found.samples, model.samples));
+  }
+
+  for (auto i : {0U, 1U}) {
+    const Index claimed_samples = model.certificate.constrained[i].samples;
+    if (found.all_samples[i] != claimed_samples && found.samples == model.samples) {
+      failures.push_back(fmt::format("{} samples of domain {} where the model was fitted to {} (give --extra{})",
+                                     found.all_samples[i], i + 1, claimed_samples, i + 1));
+    }
   }
 
   session.result({{"verified", failures.empty()},
@@ -85,6 +97,7 @@ void add_verify(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand("verify", "Recompute what a model claims, from its maps and the pairs alone");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs);
+  add_extra_options(command, options->extra);
   command
       .add_option("--tolerance", options->tolerance,
                   "Largest relative residual, and distance of the objective from the claimed one; default: 1e-6")

@@ -5,6 +5,7 @@
 #include <cgmca/covariance.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
+#include <memory>
 #include <optional>
 
 namespace cgmca {
@@ -40,6 +41,20 @@ Model fit(const PairSummary& summary, const Covariance& c1, const Covariance& c2
 // The same for data at hand.   X1: d1×n, X2: d2×n
 Model fit(const MatrixView& X1, const MatrixView& X2, const Covariance& c1, const Covariance& c2,
           const FitOptions& options = {});
+
+// The same in two steps, where several fits share the costly one: other covariances, ranks and ridges of the same data.
+class Factorization {
+ public:
+  explicit Factorization(const PairSummary& summary, const FitOptions& options = {});  // rank_tol and extra of these
+  ~Factorization();
+  Factorization(Factorization&&) noexcept;
+  Factorization& operator=(Factorization&&) noexcept;
+
+  Model fit(const Covariance& c1, const Covariance& c2, const FitOptions& options = {}) const;  // max_rank and ridge
+
+ private:
+  std::unique_ptr<const struct Factors> factors_;
+};
 
 // The coefficient ρ of the oracle-approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010, as scikit-learn's OAS has
 // it) of a d×d sample covariance Θ of n samples, from its trace and that of its square.                          (25)

@@ -106,8 +106,11 @@ struct TuneResult {
   std::vector<Trial> trials;          // feasible in every training set, in the order of the grid
   std::vector<Candidate> infeasible;  // those that were not
   Criterion criterion = Criterion::translation;
-  std::size_t best = 0;    // the trial of the smallest mean
-  std::size_t chosen = 0;  // the simplest within one standard error of it: least rank, least max_rank, largest ridge
+  std::size_t best = 0;  // the trial of the smallest mean
+  // The simplest within one standard error of it: least rank, then least max_rank, then largest ridge. For
+  // classification only of those within one standard error of the least translation error too, since few pairs leave
+  // many alike.
+  std::size_t chosen = 0;
   Index samples = 0;
   FoldOptions folds;
 

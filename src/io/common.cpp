@@ -2,16 +2,11 @@
 
 #include <cgmca/error.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -62,23 +57,6 @@ std::string list(const std::vector<Member>& members) {
 
 }  // namespace
 
-std::uint64_t size_of_file(const std::string& path) {
-  const auto fail = [&](int reason) {
-    throw IoError(fmt::format("cannot read '{}': {}", path, std::strerror(reason)));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(errno);
-  struct stat status {};
-  const int reason = ::fstat(descriptor, &status) == 0 ? 0 : errno;
-  ::close(descriptor);
-  if (reason != 0) fail(reason);
-  if (S_ISDIR(status.st_mode)) fail(EISDIR);
-  if (!S_ISREG(status.st_mode)) {
-    throw IoError(fmt::format("cannot read '{}': it is no regular file", path));
-  }
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
 std::string text(const Shape& shape) { return fmt::format("{}", fmt::join(shape, "×")); }
 
 Layout::Layout(const Shape& shape, bool columns, const std::string& where) {
@@ -126,6 +104,7 @@ std::size_t choose_member(const std::string& path, const std::vector<Member>& me
     only = i;
   }
   if (numeric.size() == 1) return only;
+  if (numeric.empty() && members.size() == 1) return 0;  // as if named: the advice is better
   if (numeric.empty()) {
     throw FormatError(fmt::format("'{}' holds no numeric array; it holds {}", path, list(members)));
   }

@@ -1,4 +1,4 @@
-// What several formats of src/io/ share: sizes, shapes, and which of a file's arrays is meant.
+// What several formats of src/io/ share: shapes, and which of a file's arrays is meant.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -8,9 +8,6 @@
 #include <vector>
 
 namespace cgmca::io {
-
-// Bytes in a regular file. Throws IoError with the system's reason: absent, forbidden, a folder.
-std::uint64_t size_of_file(const std::string& path);
 
 using Shape = std::vector<std::uint64_t>;
 
@@ -36,8 +33,8 @@ struct Member {
 };
 
 // The index of the member that `path:wanted` means; of the only numeric one where `wanted` is
-// empty. Otherwise a FormatError that lists what there is. A member named outright is returned
-// whether numeric or not: its format knows the better advice.
+// empty. Otherwise a FormatError that lists what there is. A member named outright, or the
+// only one, is returned whether numeric or not: its format knows the better advice.
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted);
 
 }  // namespace cgmca::io

@@ -8,6 +8,7 @@
 #include "io/hdf5.hpp"
 
 #include "atomic_file.hpp"
+#include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
 
@@ -172,7 +173,7 @@ std::vector<Member> list_datasets(const Hdf5Session& session, hid_t file, const 
 }
 
 Hdf5Handle open_file(const Hdf5Session& session, const std::string& path) {
-  const std::uint64_t bytes = size_of_file(path);
+  const std::uint64_t bytes = File(path).size();
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file) {
     throw FormatError(fmt::format("'{}' ({} bytes) is no readable HDF5 file: {}", path, bytes, session.reason()));

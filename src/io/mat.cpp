@@ -9,6 +9,7 @@
 #include "io/mat.hpp"
 
 #include "atomic_file.hpp"
+#include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
 
@@ -25,7 +26,7 @@ namespace cgmca::io {
 namespace {
 
 std::unique_ptr<MatFile> open_either(const std::string& path) {
-  const std::uint64_t bytes = size_of_file(path);
+  const std::uint64_t bytes = File(path).size();
   std::string header(128, '\0');
   std::ifstream(path, std::ios::binary).read(header.data(), 128);
   if (header.starts_with("\x89HDF\r\n")) {

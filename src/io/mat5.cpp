@@ -27,6 +27,8 @@
 #include <string_view>
 #include <utility>
 
+#include "io/bytes.hpp"
+
 namespace cgmca::io {
 namespace {
 
@@ -57,7 +59,7 @@ struct Element {
 class Mat5Frame {
  public:
   // Every top-level element, each of which must lie within the file.
-  explicit Mat5Frame(const std::string& path) : path_(path), size_(size_of_file(path)), in_(path, std::ios::binary) {
+  explicit Mat5Frame(const std::string& path) : path_(path), size_(File(path).size()), in_(path, std::ios::binary) {
     std::array<unsigned char, header_size> header{};
     read(0, header.data(), header.size());
     big_endian_ = header[126] == 'M';
@@ -315,7 +317,7 @@ void produce_mat5(const std::string& path, const std::string& name, const Matrix
   good = file && Mat_Close(file.release()) == 0 && good;
   // matio does not notice a full disk; the numbers are stored plainly, so that the size tells.
   const auto bytes = static_cast<std::uint64_t>(rows.size()) * sizeof(double);
-  if (!good || size_of_file(path) < header_size + bytes) {
+  if (!good || File(path).size() < header_size + bytes) {
     throw IoError(fmt::format("cannot write {} bytes to '{}'; is the disk full?", bytes, target));
   }
 }

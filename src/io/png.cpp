@@ -16,6 +16,7 @@
 // Opaque alpha is dropped. Transparency is refused: which background was meant is not ours to say.
 #include "io/png.hpp"
 
+#include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
 
@@ -55,7 +56,7 @@ using FilePointer = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { st
 class Decoder {
  public:
   explicit Decoder(const std::string& path)
-      : path_(path), bytes_(size_of_file(path)), file_(std::fopen(path.c_str(), "rb")) {
+      : path_(path), bytes_(File(path).size()), file_(std::fopen(path.c_str(), "rb")) {
     if (!file_) throw IoError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The pages of `cgmca report` in headless Chromium: plots drawn, no console error, no request to anywhere, light and
-dark, wide and narrow. Screenshots go to the folder named as argument.
+"""The pages of `cgmca report` and `cgmca reproduce` in headless Chromium: plots drawn, no console error, no request to
+anywhere, light and dark, wide and narrow. Screenshots go to the folder named as argument.
 
     tests/browser/check_report.py out/browser
 """
@@ -21,6 +21,8 @@ LOOK = """({
   plots: [...document.querySelectorAll('svg')].map(e => [e.getBoundingClientRect().width, e.getBoundingClientRect().height,
     e.querySelectorAll('path, circle, line, rect, polyline').length]),
   pictures: [...document.querySelectorAll('img')].map(e => [e.naturalWidth, e.getBoundingClientRect().width]),
+  cut: [...document.querySelectorAll('p, figcaption, h1, h2')].filter(
+    e => e.getBoundingClientRect().right > window.innerWidth).map(e => e.textContent.slice(0, 40)),
   overflow: document.documentElement.scrollWidth - window.innerWidth,
   background: getComputedStyle(document.body).backgroundColor,
   color: getComputedStyle(document.body).color,
@@ -48,7 +50,9 @@ def make_pages(folder):
     run("report", "plain-model", "a.npy", "b.npy", "-o", "plain.html")
     run("fit", "p.npy", "b.npy", "--cov", "identity:6", "-o", "images-model")
     run("report", "images-model", "p.npy", "b.npy", "--shape", "28x28", "-o", "images.html")
-    return {"plain": (6, 0), "images": (5, 1)}  # at least so many plots and pictures
+    run("reproduce", "mnist", "--digits", "0-2", "--out", "mnist")
+    (folder / "mnist" / "report.html").rename(folder / "mnist.html")
+    return {"plain": (6, 0), "images": (5, 1), "mnist": (4, 12)}  # at least so many plots and pictures
 
 
 def check(browser, url, least, scheme, width, mobile):
@@ -71,6 +75,8 @@ def check(browser, url, least, scheme, width, mobile):
         problems.append(f"{len(drawn)} of {len(page['plots'])} plots are drawn, at least {least[0]} expected: {page['plots']}")
     if len(shown) < least[1] or len(shown) < len(page["pictures"]):
         problems.append(f"{len(shown)} of {len(page['pictures'])} pictures are shown, at least {least[1]} expected")
+    if page["cut"]:
+        problems.append(f"text reaches beyond the window: {page['cut']}")
     if page["overflow"] > 0:
         problems.append(f"the page is {page['overflow']} pixels wider than the window")
     dark = brightness(page["background"]) < brightness(page["color"])

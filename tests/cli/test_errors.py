@@ -119,3 +119,10 @@ def test_mem_limit_refuses_early(folder):
     message = folder.fails(3, "fit", "a.npy", "b.npy", "-o", "m", "--mem-limit", "20M")
     assert "20 MB" in message
     folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--mem-limit", "4G")
+
+
+def test_complex_numbers_are_refused_with_advice_whether_named_or_not(folder):
+    scipy_io = pytest.importorskip("scipy.io")
+    scipy_io.savemat(folder / "z.mat", {"Z": folder.a + 1j})
+    for name in ("z.mat", "z.mat:Z"):
+        assert "store abs(Z)" in folder.fails(3, "fit", name, "b.npy", "-o", "m")

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["fit", "verify", "translate", "report", "apply", "info", "summarize", "merge"]
+COMMANDS = ["fit", "verify", "translate", "report", "apply", "info", "summarize", "merge", "tune", "reproduce"]
 
 
 def examples(text):

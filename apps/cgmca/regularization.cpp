@@ -1,0 +1,125 @@
+#include "regularization.hpp"
+
+#include <cgmca/error.hpp>
+#include <cgmca/io.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "pairs.hpp"
+#include "progress.hpp"
+#include "signals.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+// One value for both domains or two.
+std::array<std::string, 2> both_domains(const std::string& option, const std::string& text) {
+  const auto parts = split_list(text);
+  if (parts.size() == 1) return {parts[0], parts[0]};
+  if (parts.size() == 2) return {parts[0], parts[1]};
+  throw UsageError(fmt::format("{} takes one value for both domains or two as in A,B, not '{}'", option, text));
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(const std::string& text) { return CLI::detail::split(text, ','); }
+
+Index parse_count(const std::string& option, const std::string& text, Index least) {
+  Index value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || stop != end || value < least) {
+    throw UsageError(fmt::format("{} needs whole numbers of at least {}, not '{}'", option, least, text));
+  }
+  return value;
+}
+
+Ridge parse_ridge(const std::string& text) {
+  if (text == "auto") return Ridge::oas();
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || stop != end || !(value >= 0) || !std::isfinite(value)) {
+    throw UsageError(
+        fmt::format("a ridge is a number from 0 up, in units of a feature's mean variance, or auto; not '{}'", text));
+  }
+  return value;
+}
+
+void add_extra_options(CLI::App& command, ExtraSources& extra) {
+  for (auto i : {0U, 1U}) {
+    command
+        .add_option(
+            fmt::format("--extra{}", i + 1), extra.paths[i],
+            fmt::format("More samples of domain {}, without partners: they better its mean and covariance", i + 1))
+        ->option_text("FILE");
+  }
+}
+
+ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std::array<Index, 2> features) {
+  ExtraSamples extra;
+  for (auto i : {0U, 1U}) {
+    if (sources.paths[i].empty()) continue;
+    BlockReader reader(sources.paths[i], {.columns = sources.columns});
+    if (reader.features() != features[i]) {
+      throw WrongDimension(fmt::format("'{}' has {} features, domain {} has {}", sources.paths[i], reader.features(),
+                                       i + 1, features[i]));
+    }
+    extra[i].emplace(features[i]);
+    Progress progress(session, "extra samples read", reader.samples());
+    for (;;) {
+      const Matrix X = reader.next(block_samples(features[i]));
+      if (X.cols() == 0) break;
+      extra[i]->add(X);
+      progress.update(extra[i]->samples());
+      stop_if_interrupted();
+    }
+  }
+  return extra;
+}
+
+void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& model, const std::string& model_path) {
+  for (Domain domain : kDomains) {
+    const std::string& path = sources.paths[slot(domain)];
+    if (path.empty()) continue;
+    BlockReader reader = open_samples(path, {.columns = sources.columns}, model, model_path, domain);
+    for (;;) {
+      const Matrix X = reader.next(block_samples(reader.features()));
+      if (X.cols() == 0) break;
+      verifier.add_extra(domain, X);
+      stop_if_interrupted();
+    }
+  }
+}
+
+std::array<const SampleSummary*, 2> pointers(const ExtraSamples& extra) {
+  return {extra[0] ? &*extra[0] : nullptr, extra[1] ? &*extra[1] : nullptr};
+}
+
+void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
+  command
+      .add_option("--max-rank", specs.max_rank,
+                  "Only the R leading principal directions of each domain (R1,R2 for different ones)")
+      ->option_text("R");
+  command
+      .add_option("--ridge", specs.ridge,
+                  "Whiten with the covariance plus L times a feature's mean variance, or shrunk automatically "
+                  "(L1,L2 for different ones); default: 0")
+      ->option_text("L|auto");
+}
+
+void RegularizationSpecs::apply_to(FitOptions& options) const {
+  if (!max_rank.empty()) {
+    const auto parts = both_domains("--max-rank", max_rank);
+    for (auto i : {0U, 1U}) options.max_rank[i] = parse_count("--max-rank", parts[i], 1);
+  }
+  if (!ridge.empty()) {
+    const auto parts = both_domains("--ridge", ridge);
+    for (auto i : {0U, 1U}) options.ridge[i] = parse_ridge(parts[i]);
+  }
+}
+
+}  // namespace cgmca::cli

@@ -1,0 +1,45 @@
+// --max-rank, --ridge, --extra1 and --extra2: what helps where pairs are few.
+#pragma once
+
+#include <array>
+#include <cgmca/fit.hpp>
+#include <cgmca/verify.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace cgmca::cli {
+
+Ridge parse_ridge(const std::string& text);  // a number or "auto"; throws UsageError
+// "1,2,5"; each part read by `parse`.
+std::vector<std::string> split_list(const std::string& text);
+Index parse_count(const std::string& option, const std::string& text, Index least);  // throws UsageError
+
+// Files of samples without partner, one for each domain, either may be absent.
+struct ExtraSources {
+  std::array<std::string, 2> paths;
+  bool columns = false;
+
+  bool given() const { return !paths[0].empty() || !paths[1].empty(); }
+};
+void add_extra_options(CLI::App& command, ExtraSources& extra);
+using ExtraSamples = std::array<std::optional<SampleSummary>, 2>;
+ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std::array<Index, 2> features);
+void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& model, const std::string& model_path);
+std::array<const SampleSummary*, 2> pointers(const ExtraSamples& extra);
+
+struct RegularizationSpecs {
+  std::string max_rank, ridge;  // "50" for both domains or "50,80"
+
+  bool given() const { return !max_rank.empty() || !ridge.empty(); }
+  void apply_to(FitOptions& options) const;  // throws UsageError
+};
+void add_regularization_options(CLI::App& command, RegularizationSpecs& specs);
+
+}  // namespace cgmca::cli

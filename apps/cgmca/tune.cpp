@@ -1,0 +1,79 @@
+// cgmca tune: which rank, max rank and ridge, by cross-validation over the pairs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "signals.hpp"
+#include "tuning.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  PairSources pairs;
+  TuningSpecs tuning;
+  ExtraSources extra;
+  Index permutations = 0;
+  std::string output;
+};
+
+void run(const Session& session, Options& options) {
+  options.tuning.check();
+  if (!options.output.empty()) check_target(options.output, {options.pairs.paths[0], options.pairs.paths[1]});
+  PairReader reader(options.pairs);
+  report_unmatched(session, reader);
+  options.extra.columns = options.pairs.columns;
+  const ExtraSamples extra =
+      read_extra(session, options.extra, {reader.features(Domain::one), reader.features(Domain::two)});
+  FitOptions base;
+  base.extra = pointers(extra);
+  const Tuning tuning = run_tuning(session, reader, options.tuning, base, options.pairs.columns);
+
+  Json object = describe(tuning.result);
+  std::string text = describe_text(tuning.result);
+  std::optional<PermutationTest> test;
+  if (options.permutations > 0) {
+    Progress progress(session, "permutations of one correlation", options.permutations);
+    PermutationOptions settings;
+    settings.permutations = options.permutations;
+    settings.seed = options.tuning.folds.seed;
+    settings.progress = [&](double done) {
+      progress.update(static_cast<Index>(done * static_cast<double>(options.permutations)));
+      stop_if_interrupted();
+    };
+    test = permutation_test(tuning.folds.all(), tuning.result.choice().options(), settings);
+    object["permutation_test"] = describe(*test);
+    text += describe_text(*test);
+  }
+  session.result(std::move(object), text);
+  if (!options.output.empty()) write_tuning_report(options.output, tuning.result, test ? &*test : nullptr);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the pairs");
+  add_pair_options(command, options->pairs);
+  add_tuning_options(command, options->tuning);
+  add_extra_options(command, options->extra);
+  command
+      .add_option("--permutations", options->permutations,
+                  "Also test how many canonical correlations of the choice are real, with N random pairings")
+      ->check(CLI::Range(1, 10'000'000))
+      ->option_text("N");
+  add_output_option(command, options->output, "HTML", "Also write a page with heat maps and all trials", false);
+  command.footer(
+      "Every error is measured on pairs that the fit has not seen. fit --tune takes the choice at once.\n\n"
+      "Examples:\n"
+      "  cgmca tune a.npy b.npy\n"
+      "  cgmca tune a.npy b.npy --ranks 1,2,3 --ridges 0,0.1 --permutations 99 -o tune.html");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

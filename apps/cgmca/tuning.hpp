@@ -1,0 +1,40 @@
+// Cross-validation as `tune` and `fit --tune` run it.
+#pragma once
+
+#include <cgmca/permutation.hpp>
+#include <cgmca/tune.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pairs.hpp"
+#include "regularization.hpp"
+#include "session.hpp"
+
+namespace cgmca::cli {
+
+struct TuningSpecs {
+  std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels;
+  FoldOptions folds;
+
+  void check() const;  // throws UsageError
+};
+void add_tuning_options(CLI::App& command, TuningSpecs& specs);
+
+struct Tuning {
+  PairFolds folds;
+  TuneResult result;
+};
+// Reads the pairs once, deals them to folds, tries the grid.
+Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const FitOptions& base,
+                  bool columns);
+
+Json describe(const TuneResult& result);
+std::string describe_text(const TuneResult& result);
+Json describe(const PermutationTest& test);
+std::string describe_text(const PermutationTest& test);
+
+// report.html: the table, and a heat map of the criterion for every covariance and ridge.
+void write_tuning_report(const std::string& path, const TuneResult& result, const PermutationTest* test);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,155 @@
+"""Few pairs, many features: truncation, ridge, extra samples and tuning from the command line; the radar experiment."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def wide(folder):
+    """c.npy and d.npy: 24 pairs of 40 features that share three causes, labels of the pairs, and samples without partner."""
+    random = np.random.default_rng(1)
+    mixing = random.normal(size=(2, 3, 40))
+    causes = random.normal(size=(64, 3))
+    folder.c, folder.d = (causes @ mixing[i] + 0.3 * random.normal(size=(64, 40)) for i in (0, 1))
+    np.save(folder / "c.npy", folder.c[:24])
+    np.save(folder / "d.npy", folder.d[:24])
+    np.save(folder / "more.npy", folder.c[24:])
+    np.save(folder / "labels.npy", (causes[:24, 0] > 0).astype(int))
+    return folder
+
+
+def scatter(X):
+    return np.cov(X, rowvar=False)
+
+
+def linear_part(folder, model, X):
+    """A of the map, from what `apply` makes of the unit vectors."""
+    np.save(folder / "units.npy", np.vstack([np.zeros(X.shape[1]), np.eye(X.shape[1])]))
+    folder.ok("apply", model, "--domain", 1, "units.npy", "-o", "z.npy", "-q")
+    Z = np.load(folder / "z.npy")
+    return (Z[1:] - Z[0]).T
+
+
+def test_a_saturated_fit_is_warned_of_and_still_written(wide):
+    result = wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m")
+    assert "warning: the fit is saturated" in result.err and "max_rank" in result.err
+    assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m", "-q").err == ""
+    assert wide.ok("info", "m", "--json").json["warnings"]
+    assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "--max-rank", 6, "-o", "m").err == ""
+
+
+def test_the_ridge_holds_for_the_regularized_covariance(wide):
+    found = wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "--ridge", "0.5,auto", "--max-rank", "10,8", "-o", "m",
+                    "--json").json
+    assert found["ranks"] == [10, 8] and max(found["constraint_residuals"]) < 1e-11
+    theta = scatter(wide.c[:24])
+    ridge = 0.5 * np.trace(theta) / 40
+    assert found["constrained"][0] == {"data": 1.0, "ridge": pytest.approx(ridge), "samples": 24}
+    assert 0 < found["constrained"][1]["data"] < 1
+    A = linear_part(wide, "m", wide.c)
+    assert np.allclose(A @ (theta + ridge * np.eye(40)) @ A.T, np.eye(3), atol=1e-10)
+    wide.ok("verify", "m", "c.npy", "d.npy")
+    assert "hold for" in wide.ok("info", "m").out
+    wide.ok("report", "m", "-o", "r.html")
+    assert "whitened with" in (wide / "r.html").read_text()
+
+
+def test_extra_samples_count_for_their_domain(wide):
+    wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:2", "--max-rank", 5, "--extra1", "more.npy", "-o", "m", "-q")
+    A = linear_part(wide, "m", wide.c)
+    assert np.allclose(A @ scatter(wide.c) @ A.T, np.eye(2), atol=1e-10)
+    wide.ok("verify", "m", "c.npy", "d.npy", "--extra1", "more.npy")
+    result = wide.run("verify", "m", "c.npy", "d.npy")
+    assert result.status == 3 and "--extra1" in result.err
+    message = wide.fails(3, "fit", "a.npy", "b.npy", "--extra1", "more.npy", "-o", "m2")
+    assert "40 features" in message and "7" in message
+
+
+def test_correlation_covariance(wide):
+    found = wide.ok("fit", "c.npy", "d.npy", "--cov", "correlation:3", "--max-rank", 6, "-o", "m", "--json").json
+    A = linear_part(wide, "m", wide.c)
+    assert np.allclose(A @ scatter(wide.c[:24]) @ A.T, np.diag(np.square(found["singular_B"][:3])), atol=1e-10)
+    message = wide.fails(4, "fit", "c.npy", "d.npy", "--cov", "correlation:7", "--max-rank", 6, "-o", "m2")
+    assert "correlation:6" in message
+
+
+def test_tune_finds_the_shared_causes_and_fit_takes_the_choice(wide):
+    options = ["--ranks", "1,2,3,4,6", "--max-ranks", "4,8,all", "--ridges", "0,0.1", "--folds", "4", "--repeats", "2"]
+    found = wide.ok("tune", "c.npy", "d.npy", *options, "--json", "--permutations", 99).json
+    assert found["criterion"] == "translation"
+    assert (len(found["trials"]), found["infeasible"]) == (28, 2)  # rank 6 with max rank 4, for either ridge
+    means = [trial["translation"]["mean"] for trial in found["trials"]]
+    best = min(found["trials"], key=lambda trial: trial["translation"]["mean"])
+    assert {key: best[key] for key in ("cov", "max_rank", "ridge")} == {key: found["best"][key]
+                                                                        for key in ("cov", "max_rank", "ridge")}
+    assert found["chosen"]["rank"] in (3, 4) and min(means) < 0.5
+    assert found["permutation_test"]["significant"] >= 3
+    model = wide.ok("fit", "c.npy", "d.npy", "--tune", *options, "-o", "m", "--json").json
+    assert model["tuning"]["chosen"] == found["chosen"]
+    assert model["covariances"][0] == found["chosen"]["cov"]
+    wide.ok("verify", "m", "c.npy", "d.npy")
+
+
+def test_tune_with_labels_writes_a_page(wide):
+    result = wide.ok("tune", "c.npy", "d.npy", "--labels", "labels.npy", "--ranks", "2,3", "--max-ranks", "5", "--ridges",
+                     "0.1", "-o", "t.html")
+    assert "error of classification" in result.out and "→" in result.out and "*" in result.out
+    page = (wide / "t.html").read_text()
+    assert page.count("<svg") == 4 and "(chosen)" in page  # one for each covariance
+    np.save(wide / "few.npy", np.zeros(5))
+    assert "5 labels for 24 pairs" in wide.fails(3, "tune", "c.npy", "d.npy", "--labels", "few.npy")
+
+
+def test_what_makes_no_sense_is_refused_early(wide):
+    assert "did you mean 'correlation'" in wide.fails(2, "tune", "c.npy", "d.npy", "--covs", "corelation")
+    assert "--covs" in wide.fails(2, "fit", "c.npy", "d.npy", "--tune", "--cov", "identity:2", "-o", "m")
+    assert "auto" in wide.fails(2, "fit", "c.npy", "d.npy", "--ridge", "strong", "-o", "m")
+    assert "A,B" in wide.fails(2, "fit", "c.npy", "d.npy", "--max-rank", "1,2,3", "-o", "m")
+    assert "--labels" in wide.fails(2, "tune", "c.npy", "d.npy", "--criterion", "classification")
+    wide.ok("summarize", "c.npy", "d.npy", "-o", "s", "-q")
+    assert "summary" in wide.fails(2, "fit", "--summary", "s", "--tune", "-o", "m")
+    assert "folds" in wide.fails(3, "tune", "c.npy", "d.npy", "--folds", 13)
+
+
+def write_png(path, image):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = image.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in image.astype(np.uint8))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+@pytest.fixture
+def chips(folder):
+    """Three classes of bright spots, 60 pairs in the layout of SAMPLE; measured ones are shifted, darker and noisy."""
+    random = np.random.default_rng(4)
+    rows, columns = np.mgrid[0:16, 0:16]
+    for label in range(3):
+        for kind in ("real", "synth"):
+            (folder / "sample" / "qpm" / kind / f"class{label}").mkdir(parents=True)
+        for k in range(20):
+            top, left = 5 + 3 * label + 0.4 * random.normal(), 8 + random.normal()
+            spot = 200 * np.exp(-((rows - top) ** 2 + (columns - left) ** 2) / 6)
+            for kind, image in (("synth", spot), ("real", 20 + 0.6 * np.roll(spot, 3, 1) + 12 * random.normal(size=spot.shape))):
+                write_png(folder / "sample" / "qpm" / kind / f"class{label}" / f"c{label}_{kind}_{k}.png", np.clip(image, 0, 255))
+    return folder
+
+
+def test_the_radar_experiment_runs_on_its_layout(chips):
+    arguments = ["reproduce", "sar", "--data", "sample", "--crop", 12, "--fractions", "0.4,0.5", "--repeat", 2]
+    found = chips.ok(*arguments, "--json", "--out", "out").json
+    assert [row["matched"] for row in found["rows"]] == [24, 30] and found["size"] == [12, 12]
+    for row in found["rows"]:
+        scores = row["accuracy"]
+        assert scores["tuned"]["nearest"]["mean"] > 0.8
+        assert np.sum(row["confusion_tuned"]) == 2 * row["tested"]
+    assert {path.name for path in (chips / "out").iterdir()} == {"report.html", "chips.png"}
+    again = chips.ok(*arguments, "--json").json
+    assert again["rows"] == found["rows"]
+    assert "SAMPLE" in chips.fails(5, "reproduce", "sar", "--data", "out")
+    assert "--fractions" in chips.fails(2, "reproduce", "sar", "--data", "sample", "--fractions", "2")

@@ -15,7 +15,10 @@ build: deps
 	@cmake --build --preset release
 
 # The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
-demo: build
+# Builds no tests, which would take most of its time.
+demo: deps
+	@test -f build/build.ninja || cmake --preset release
+	@cmake --build --preset release --target cgmca_cli example_two_sensors
 	@build/examples/example_two_sensors
 	@data="$$(tools/get-mnist)" || true; build/cgmca reproduce mnist --progress plain $${data:+--data "$$data"} --out out/mnist
 	@echo "report: out/mnist/report.html"

@@ -177,4 +177,5 @@ def main():
           "processor time")
 
 
-main()
+if __name__ == "__main__":
+    main()

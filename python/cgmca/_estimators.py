@@ -460,7 +460,7 @@ class CGMCA(_Matching):
     >>> noisy = clean + random.normal(size=clean.shape)
     >>> model = cgmca.CGMCA(covariance="data1", n_components=4).fit(clean, noisy)
     >>> denoised = model.translate(noisy)
-    >>> np.linalg.norm(denoised - clean) < 0.6 * np.linalg.norm(noisy - clean)
+    >>> bool(np.linalg.norm(denoised - clean) < 0.6 * np.linalg.norm(noisy - clean))
     True
     """
 

@@ -93,8 +93,9 @@ void add_extras(Page& page, const SarResult& result) {
                                                                     .y_label = "accuracy, nearest neighbour",
                                                                     .log_x = true,
                                                                     .markers = true}),
-              "Classification: extra samples of one domain alone make its map steadier than the other's, and mapped "
-              "chips of the two domains then differ in spread.");
+              "Classification: they harm it. A likely reason: extra samples of one domain alone make its map steadier "
+              "than the "
+              "other's, so that mapped new chips of the two domains differ in spread.");
 }
 
 void add_examples(Page& page, const SarResult& result, const std::string& folder) {

@@ -220,7 +220,7 @@ std::string grid_map(const MatrixView& values, const std::vector<std::string>& r
     for (Index j = 0; j < values.cols(); ++j) {
       const double x = left + width * static_cast<double>(j), value = values(i, j);
       if (!std::isfinite(value)) continue;
-      const double strength = high > low ? 0.06 + 0.6 * (high - value) / (high - low) : 0.4;
+      const double strength = high != low ? 0.06 + 0.6 * (high - value) / (high - low) : 0.4;
       const bool framed = marked && *marked == std::pair(i, j);
       body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{:.3f}\"{}/>",
                           number(x + 1), number(y + 1), number(width - 2), number(height - 2), colour(0), strength,

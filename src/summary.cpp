@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "linalg.hpp"
 #include "tensor_file.hpp"
@@ -156,14 +157,35 @@ void PairSummary::join(Matrix Xc, const Vector& mean, Index count) {
     linalg::add_gram(factor_, Xc);
     linalg::add_gram(factor_, step);
   } else {
-    Matrix appended(Xc.cols() + 1, p);
-    appended.topRows(Xc.cols()) = Xc.transpose();
-    appended.bottomRows(1) = step.transpose();
-    Xc.resize(0, 0);
-    linalg::append_rows(factor_, appended);
+    append_to_factor(std::move(Xc), step);
   }
   mean_ += (nb / n) * (mean - mean_);
   compressed_ += count;
+}
+
+// R of [R; Xcᵀ; sᵀ]. A feature that never varied has a zero column, and a zero row, in R: it is left out of the work.
+void PairSummary::append_to_factor(Matrix Xc, const Vector& step) {
+  const Index p = Xc.rows(), m = Xc.cols();
+  std::vector<Index> used;
+  for (Index j = 0; j < p; ++j) {
+    if (step(j) != 0 || factor_.col(j).head(j + 1).any() || Xc.row(j).any()) used.push_back(j);
+  }
+  Matrix appended(m + 1, static_cast<Index>(used.size()));
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const auto column = static_cast<Index>(k);
+    appended.col(column).head(m) = Xc.row(used[k]);
+    appended(m, column) = step(used[k]);
+  }
+  Xc.resize(0, 0);
+  if (compressed_ == 0) {
+    factor_(used, used) = linalg::triangular_factor(std::move(appended));
+  } else if (static_cast<Index>(used.size()) == p) {
+    linalg::append_rows(factor_, appended);
+  } else {
+    Matrix R = factor_(used, used);
+    linalg::append_rows(R, appended);
+    factor_(used, used) = R;
+  }
 }
 
 // Gram if asked for, or if it may be chosen and the first samples prove it safe.

@@ -80,6 +80,7 @@ class PairSummary {
   void append_pending(const MatrixView& X1, const MatrixView& X2);
   void compress_pending();
   void join(Matrix Xc, const Vector& mean, Index count);
+  void append_to_factor(Matrix Xc, const Vector& step);
   void choose_form(const MatrixView& Xc);
   bool measure_conditioning();
   bool gram_stays_safe(const MatrixView& Xc, const Vector& step);

@@ -17,6 +17,10 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
+// A triangle serves as well as the spectrum while κ(L) is at most this: it is of full rank beyond doubt, and the error
+// of whitening with it, a small multiple of eps·κ(L), stays near 1e-12.
+constexpr double kSafeTriangle = 1e4;
+
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 std::vector<Index> varying(const Vector& variance, Domain domain) {
   std::vector<Index> features;
@@ -73,6 +77,71 @@ SampleFactor factor_samples(const Matrix& S, Domain domain, double tolerance) {
           svd.V.leftCols(r), svd.routine};
 }
 
+// The triangle of a domain and its whitened samples V, WᵀS = Vᵀ; none where Θ is not well conditioned.
+struct TriangleFactor {
+  DomainFactor factor;
+  Matrix V;
+  bool saturated = false;  // V holds the first n-1 columns of the reflection that takes (1, …, 1) to the last axis
+};
+
+std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<Index> features, Matrix R,
+                                          double tolerance) {
+  if (!(linalg::reciprocal_condition(R) * kSafeTriangle >= 1)) return std::nullopt;
+  TriangleFactor result;
+  result.factor.trace = variance.sum();
+  result.factor.features = variance.size();
+  result.factor.variance = variance;
+  result.factor.tolerance = tolerance;
+  result.factor.triangle = Triangle{std::move(R), {}, std::move(features)};
+  return result;
+}
+
+// S = (V R)ᵀ. `upper`: Sᵀ is R already, but for its constant features.
+std::optional<TriangleFactor> triangulate_tall(const Matrix& S, const Vector& variance, std::vector<Index> features,
+                                               bool upper, double tolerance) {
+  const auto a = static_cast<Index>(features.size());
+  if (upper) {
+    Matrix V = Matrix::Zero(S.cols(), a);
+    for (Index j = 0; j < a; ++j) V(features[static_cast<std::size_t>(j)], j) = 1;
+    auto result = triangle_of(variance, features, S(features, features).transpose(), tolerance);
+    if (result) result->V = std::move(V);
+    return result;
+  }
+  linalg::Qr qr = linalg::thin_qr(S(features, Eigen::all).transpose());
+  auto result = triangle_of(variance, std::move(features), std::move(qr.R), tolerance);
+  if (result) result->V = std::move(qr.Q);
+  return result;
+}
+
+// Fewer samples than features: with the reflection P that takes (1, …, 1)/√n to the last axis S P = [Q R, 0], since S
+// is centred.
+std::optional<TriangleFactor> triangulate_wide(const Matrix& S, const Vector& variance, std::vector<Index> features,
+                                               double tolerance) {
+  const Index n = S.cols();
+  Vector v = Vector::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
+  v(n - 1) -= 1;
+  v.normalize();
+  const Vector Sv = S * v;
+  Matrix reflected = (S - 2 * Sv * v.transpose())(features, Eigen::seqN(0, n - 1));
+  linalg::Reflectors Q = linalg::reflectors(std::move(reflected));
+  auto result = triangle_of(variance, std::move(features), Q.R(), tolerance);
+  if (!result) return result;
+  result->factor.triangle->Q = std::move(Q);
+  result->V = Matrix::Identity(n, n - 1) - 2 * v * v.head(n - 1).transpose();
+  result->saturated = true;
+  return result;
+}
+
+std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool upper, bool centred, double tolerance) {
+  const Vector variance = S.rowwise().squaredNorm();
+  std::vector<Index> features = varying(variance, domain);
+  const auto a = static_cast<Index>(features.size());
+  if (S.cols() > a) return triangulate_tall(S, variance, std::move(features), false, tolerance);
+  if (upper) return triangulate_tall(S, variance, std::move(features), true, tolerance);
+  if (centred && S.cols() > 2) return triangulate_wide(S, variance, std::move(features), tolerance);
+  return std::nullopt;
+}
+
 // The same from Θ = U Σ² Uᵀ. Its eigenvalues carry an error of about eps·λ_1, so the rank cannot be
 // told below it.
 DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double tolerance) {
@@ -82,6 +151,18 @@ DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double to
   const Index r = rank_above(values, of_values);
   return make_factor(scatter_rows(Q.leftCols(r), features, theta.rows()), values.head(r).cwiseSqrt(), theta.diagonal(),
                      std::sqrt(of_values));
+}
+
+DomainFactor factor_gram(const MatrixView& theta, Domain domain, double tolerance, bool spectrum) {
+  if (!spectrum) {
+    std::vector<Index> features = varying(theta.diagonal(), domain);
+    Matrix R = linalg::cholesky(theta(features, features));
+    if (R.size() > 0) {
+      auto triangular = triangle_of(theta.diagonal(), std::move(features), std::move(R), tolerance);
+      if (triangular) return std::move(triangular->factor);
+    }
+  }
+  return factor_covariance(theta, domain, tolerance);
 }
 
 // All samples of a domain, n matched and m extra ones, N in all: their mean, and S with S Sᵀ = Θ.               (17)
@@ -121,7 +202,34 @@ const SampleSummary* extra_of(const FitOptions& options, Domain domain, Index fe
 
 }  // namespace
 
-Factors factorize(const PairSummary& summary, const FitOptions& options) {
+Matrix DomainFactor::whitened(const MatrixView& E) const {
+  if (!triangle) return linalg::AB(U, scale.cwiseInverse().asDiagonal() * E);
+  const Matrix& R = triangle->R;
+  return scatter_rows(
+      triangle->Q ? triangle->Q->times(linalg::solve_upper_transposed(R, E)) : linalg::solve_upper(R, E),
+      triangle->features, features);
+}
+
+Matrix DomainFactor::coloured(const MatrixView& E) const {
+  if (!triangle) return linalg::AB(U, scale.asDiagonal() * E);
+  const Matrix& R = triangle->R;
+  return scatter_rows(
+      triangle->Q ? triangle->Q->times(linalg::upper_times(R, E)) : linalg::upper_transposed_times(R, E),
+      triangle->features, features);
+}
+
+Matrix DomainFactor::shares(const MatrixView& E) const {
+  Matrix half;
+  if (!triangle) {
+    half = (scale / scale.norm()).asDiagonal() * E;
+  } else {
+    half = triangle->Q ? linalg::upper_times(triangle->R, E) : linalg::upper_transposed_times(triangle->R, E);
+    half /= triangle->R.norm();
+  }
+  return linalg::AtB(half, half);
+}
+
+Factors factorize(const PairSummary& summary, const FitOptions& options, std::array<bool, 2> spectrum) {
   Factors factors;
   factors.samples = summary.samples();
   const auto data = std::make_shared<FactorizedData>();
@@ -154,27 +262,47 @@ Factors factorize(const PairSummary& summary, const FitOptions& options) {
   if (gram) {
     const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two);
     const Matrix& theta = moments.theta;
-    factors.domains = {factor_covariance(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0]),
-                       factor_covariance(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1])};
-    // B = W1 Θ12 W2ᵀ                                                            (8)
-    factors.B = linalg::AB(linalg::AtB(factors.domains[0].whitening(), theta.topRightCorner(d1, d2)),
-                           factors.domains[1].whitening());
-    factors.route = "gram syevd";
+    factors.domains = {factor_gram(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0], spectrum[0]),
+                       factor_gram(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1], spectrum[1])};
+    // B = W1 Θ12 W2ᵀ = (W1 Θ12) W2ᵀ                                                            (8)
+    const auto W_transposed = [&](std::size_t i) {
+      const Index r = factors.domains[i].rank();
+      return factors.domains[i].whitened(Matrix::Identity(r, r));
+    };
+    factors.B = linalg::AB(linalg::AtB(W_transposed(0), theta.topRightCorner(d1, d2)), W_transposed(1));
+    const bool triangles = factors.domains[0].triangle && factors.domains[1].triangle;
+    factors.route = triangles ? "gram potrf" : "gram syevd";
   } else {
     std::array<Matrix, 2> scores;  // V_i: the pairs whitened
-    linalg::SvdRoutine routine{};
+    std::array<bool, 2> saturated{};
+    std::optional<linalg::SvdRoutine> routine;
     for (Domain domain : kDomains) {
       const auto i = slot(domain);
       const Matrix& S = domain == Domain::one ? moments.S1 : moments.S2;
       const bool extra = data->pooled[i].size() > 0;
+      if (!spectrum[i] && !extra) {
+        const bool rows = moments.form == SummaryForm::rows;
+        auto triangular = triangulate(S, domain, !rows && domain == Domain::one, rows, tolerance[i]);
+        if (triangular) {
+          factors.domains[i] = std::move(triangular->factor);
+          scores[i] = std::move(triangular->V);
+          saturated[i] = triangular->saturated;
+          continue;
+        }
+      }
       SampleFactor sample = factor_samples(extra ? data->pooled[i] : S, domain, tolerance[i]);
       factors.domains[i] = std::move(sample.factor);
-      scores[i] = extra ? linalg::AtB(S, factors.domains[i].whitening()) : std::move(sample.V);
-      routine = std::max(routine, sample.routine);
+      scores[i] = extra ? linalg::AtB(S, factors.domains[i].U * factors.domains[i].s.cwiseInverse().asDiagonal())
+                        : std::move(sample.V);
+      routine = std::max(routine.value_or(sample.routine), sample.routine);
     }
     // B = V1ᵀ V2; rows that V1 lacks are zero                                     (8)
-    factors.B = linalg::AtB(scores[0], scores[1].topRows(scores[0].rows()));
-    factors.route = fmt::format("{} {}", name(moments.form), linalg::name(routine));
+    if (saturated[0] && saturated[1]) {
+      factors.B = Matrix::Identity(scores[0].cols(), scores[1].cols());  // V1 = V2
+    } else {
+      factors.B = linalg::AtB(scores[0], scores[1].topRows(scores[0].rows()));
+    }
+    factors.route = fmt::format("{} {}", name(moments.form), routine ? linalg::name(*routine) : "geqrf");
   }
   for (Domain domain : kDomains) {
     const auto i = slot(domain);
@@ -203,6 +331,10 @@ void regularize(Factors& factors, const FitOptions& options) {
     }
     const double mean_variance = factor.trace / static_cast<double>(factor.features);
     Regularized& covariance = factor.covariance;
+    if (factor.triangle) {
+      shrunk[i] = Vector::Ones(factor.rank());
+      continue;
+    }
     if (ridge.automatic) {
       const double rho = oas_shrinkage(factor.trace, factor.trace_of_square, factor.features, covariance.samples);
       covariance.data = 1 - rho;

@@ -5,27 +5,44 @@
 #include <cgmca/fit.hpp>
 #include <cgmca/summary.hpp>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "linalg.hpp"
 
 namespace cgmca {
 
 // Θ = S Sᵀ = U diag(s²) Uᵀ of rank r; constant features have zero rows in U.                    docs/method.md (3)
 // Whitened is Θ̃ = data·Θ + ridge·I, which in the directions U is diag(scale²).                                 (24)
+//
+// Where nothing asks for the spectrum and Θ is well conditioned, a triangular factor whitens as well, at a fraction of
+// the cost: Θ = L Lᵀ with L = Rᵀ, or L = Q R where there are fewer samples than features. Then U, s and scale are
+// empty.
+struct Triangle {
+  Matrix R;                             // r×r, upper triangular
+  std::optional<linalg::Reflectors> Q;  // where L = Q R
+  std::vector<Index> features;          // the rows of L; those of constant features are zero
+};
+
 struct DomainFactor {
-  Matrix U;                    // d×r
-  Vector s;                    // r
-  Vector scale;                // r: (data·s² + ridge)^½, which is s itself where nothing is regularized
+  Matrix U;      // d×r
+  Vector s;      // r
+  Vector scale;  // r: (data·s² + ridge)^½, which is s itself where nothing is regularized
+  std::optional<Triangle> triangle;
   Vector mean;                 // d
   Vector variance;             // d: diagonal of Θ, of Θ̃ once regularized
   double trace = 0;            // tr Θ
-  double trace_of_square = 0;  // tr Θ²
+  double trace_of_square = 0;  // tr Θ²; not known of a triangle
   Index features = 0;          // d
   Regularized covariance;
   double tolerance = 0;  // s_j > tolerance · s_1 held
 
-  Index rank() const { return s.size(); }
-  Matrix whitening() const { return U * scale.cwiseInverse().asDiagonal(); }  // Wᵀ = U diag(1/scale): W Θ̃ Wᵀ = I (4)
-  Matrix colouring() const { return U * scale.asDiagonal(); }                 // Θ̃ Wᵀ
+  Index rank() const { return triangle ? triangle->R.rows() : s.size(); }
+  // With L = U diag(scale), or the triangle's: W = L⁺, W Θ̃ Wᵀ = I.   E: r×k                                        (4)
+  Matrix whitened(const MatrixView& E) const;  // Wᵀ E
+  Matrix coloured(const MatrixView& E) const;  // L E = Θ̃ Wᵀ E
+  Matrix shares(const MatrixView& E) const;    // Eᵀ LᵀL E / tr LᵀL: what each direction has of the variance
 };
 
 // The data themselves, for the proof: shared by all fits of one factorization.
@@ -44,11 +61,12 @@ struct Factors {
   const DomainFactor& operator[](Domain domain) const { return domains[slot(domain)]; }
 };
 
-// Of the plain sample covariances, extra samples included.
-Factors factorize(const PairSummary& summary, const FitOptions& options);
+// Of the plain sample covariances, extra samples included. A domain whose entry in `spectrum` is false may get a
+// triangle.
+Factors factorize(const PairSummary& summary, const FitOptions& options, std::array<bool, 2> spectrum = {true, true});
 
 // Keeps the max_rank leading directions of each domain and whitens with the regularized covariance instead. Throws
-// InvalidInput. Once only: `factors` must be plain.
+// InvalidInput. Once only: `factors` must be plain, and have their spectra.
 void regularize(Factors& factors, const FitOptions& options);
 
 }  // namespace cgmca

@@ -184,6 +184,14 @@ void form_orthogonal(Matrix& Q, const Vector& tau) {
   check("orgqr", call(work->data(), static_cast<lapack_int>(work->size())));
 }
 
+Matrix multiply_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matrix E) {
+  require(R.rows() == R.cols() && R.rows() == E.rows(), "triangular product with shapes that do not fit");
+  if (E.size() == 0) return E;
+  cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(E.rows()), narrow(E.cols()), 1.0,
+              R.data(), leading(R), E.data(), leading(E));
+  return E;
+}
+
 Matrix solve_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matrix B) {
   require(R.rows() == R.cols() && R.rows() == B.rows(), "triangular solve with shapes that do not fit");
   if (B.size() == 0) return B;
@@ -319,6 +327,48 @@ Qr thin_qr(Matrix T) {
   Matrix R = T.topRows(T.cols()).triangularView<Eigen::Upper>();
   form_orthogonal(T, tau);
   return {std::move(T), std::move(R)};
+}
+
+Reflectors reflectors(Matrix X) {
+  require(X.rows() >= X.cols() && X.cols() > 0, "reflectors of a matrix with more columns than rows");
+  Vector tau = householder(X);
+  return {std::move(X), std::move(tau)};
+}
+
+Matrix Reflectors::R() const { return compact.topRows(compact.cols()).triangularView<Eigen::Upper>(); }
+
+Matrix Reflectors::times(const MatrixView& E) const {
+  require(E.rows() == compact.cols(), "Q times a matrix of another height");
+  Matrix result = Matrix::Zero(compact.rows(), E.cols());
+  result.topRows(E.rows()) = E;
+  if (result.size() == 0) return result;
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', narrow(result.rows()), narrow(result.cols()),
+                               narrow(tau.size()), compact.data(), leading(compact), tau.data(), result.data(),
+                               leading(result), work, size);
+  };
+  check("ormqr", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(static_cast<double>(result.cols()));
+  check("ormqr", call(work->data(), static_cast<lapack_int>(work->size())));
+  return result;
+}
+
+double reciprocal_condition(const MatrixView& R) {
+  require(R.rows() == R.cols(), "condition of a triangle that is not square");
+  double rcond = 0;
+  const auto n = static_cast<std::size_t>(R.rows());
+  std::vector<double> work(3 * n);
+  std::vector<lapack_int> iwork(n);
+  check("trcon", LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', narrow(R.rows()), R.data(), leading(R), &rcond,
+                                     work.data(), iwork.data()));
+  return rcond;
+}
+
+Matrix upper_times(const MatrixView& R, Matrix E) { return multiply_triangular(R, CblasNoTrans, std::move(E)); }
+Matrix upper_transposed_times(const MatrixView& R, Matrix E) {
+  return multiply_triangular(R, CblasTrans, std::move(E));
 }
 
 Matrix complete_basis(const MatrixView& U, Index columns) {

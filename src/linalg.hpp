@@ -60,6 +60,23 @@ struct Qr {
 };
 Qr thin_qr(Matrix T);
 
+// X = Q R with Q kept as Householder reflectors.   X: m×c, m >= c
+struct Reflectors {
+  Matrix compact;  // the reflectors below the diagonal, R on and above it
+  Vector tau;
+
+  Matrix R() const;                         // c×c
+  Matrix times(const MatrixView& E) const;  // Q E.   E: c×k
+};
+Reflectors reflectors(Matrix X);
+
+// An estimate of 1/κ_1(R) for upper triangular R.
+double reciprocal_condition(const MatrixView& R);
+
+// R E and Rᵀ E for upper triangular R.
+Matrix upper_times(const MatrixView& R, Matrix E);
+Matrix upper_transposed_times(const MatrixView& R, Matrix E);
+
 // The first `columns` columns of an orthogonal matrix that begins with U.   U: m×r with orthonormal
 // columns
 Matrix complete_basis(const MatrixView& U, Index columns);

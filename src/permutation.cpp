@@ -77,7 +77,8 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& g
     const auto i = slot(domain);
     const DomainFactor& factor = factors[domain];
     if (rows) {
-      scores[i] = AtB(i == 0 ? factors.data->moments.S1 : factors.data->moments.S2, factor.whitening());
+      scores[i] = AtB(i == 0 ? factors.data->moments.S1 : factors.data->moments.S2,
+                      factor.U * factor.scale.cwiseInverse().asDiagonal());
     } else {
       scores[i] = factor.s.cwiseQuotient(factor.scale).asDiagonal();
     }

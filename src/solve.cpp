@@ -109,14 +109,11 @@ CanonicalDirections find_canonical_directions(const Factors& factors, linalg::Sv
   // Of equally correlated directions, those of the largest share of variance come first, then those
   // along earlier features.
   const auto by_variance = [&](Domain domain) {
-    return Form([&s = factors[domain].scale](const MatrixView& basis) {
-      const Matrix scaled = (s / s.norm()).asDiagonal() * basis;
-      return AtB(scaled, scaled);
-    });
+    return Form([&factor = factors[domain]](const MatrixView& basis) { return factor.shares(basis); });
   };
   const auto by_feature = [&](Domain domain) {
     return Form([&factor = factors[domain]](const MatrixView& basis) {
-      const Matrix directions = AB(factor.colouring(), basis);
+      const Matrix directions = factor.coloured(basis);
       const Index d = directions.rows();
       return AtB(directions, Vector::LinSpaced(d, 1, 1 / static_cast<double>(d)).asDiagonal() * directions);
     });
@@ -130,8 +127,8 @@ CanonicalDirections find_canonical_directions(const Factors& factors, linalg::Sv
   for (Domain domain : kDomains) {
     const auto i = slot(domain);
     const Matrix basis = bases[i]->leftCols(std::min(wanted, factors[domain].rank()));
-    directions.weights[i] = AB(factors[domain].whitening(), basis);
-    directions.loadings[i] = AB(factors[domain].colouring(), basis);
+    directions.weights[i] = factors[domain].whitened(basis);
+    directions.loadings[i] = factors[domain].coloured(basis);
     sign[i] = signs(directions.weights[i]);
   }
   const Index pairs = std::min<Index>({paired(svd.s, tolerance), sign[0].size(), sign[1].size()});
@@ -144,6 +141,12 @@ CanonicalDirections find_canonical_directions(const Factors& factors, linalg::Sv
 }
 
 }  // namespace
+
+linalg::Svd svd_of_cross_matrix(const Factors& factors) {
+  const Matrix& B = factors.B;
+  if (B.rows() == B.cols() && B == Matrix::Identity(B.rows(), B.rows())) return {B, Vector::Ones(B.rows()), B, {}};
+  return linalg::thin_svd(B);
+}
 
 Solution solve(const Factors& factors, const linalg::Svd& svd, const Covariance& c1, const Covariance& c2) {
   // 2. C_i = F_i F_iᵀ of rank c_i <= r_i.

@@ -40,7 +40,8 @@ class TuneResult:
     best_params : dict
         The setting of the smallest error.
     params : dict
-        The one to use: the simplest within one standard error of the best (least rank, least max_rank, largest ridge).
+        The one to use: the simplest within one standard error of the best (least rank, least max_rank, largest ridge);
+        by classification, of those whose translation error too is within one standard error of the least.
     """
 
     trials: List[Trial]

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-/usr/bin/env python3 -m venv "$work/venv"
+python3 -m venv "$work/venv"
 python=$work/venv/bin/python
 "$python" -m pip install --quiet --upgrade pip
 "$python" -m pip install --quiet .
@@ -18,7 +18,8 @@ print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, scikit-learn
 print(f"cgmca {cgmca.__version__} from {cgmca.__file__}")
 PYTHON
 
-export PYTHONDONTWRITEBYTECODE=1 CGMCA_PROGRAM=$PWD/build/cgmca CGMCA_FIT_BY_CPP=$PWD/build/python/fit_by_cpp
+# One thread: small matrices are no work for several.
+export PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 CGMCA_PROGRAM=$PWD/build/cgmca CGMCA_FIT_BY_CPP=$PWD/build/python/fit_by_cpp
 cp -r python/tests "$work/tests"  # so that nothing but the installed package can be imported
 (cd "$work/tests" && "$python" -m mypy --strict typing_sample.py)
 CGMCA_SOURCE=$PWD "$python" -m pytest -q -rs -p no:cacheprovider "$@" "$work/tests"

@@ -20,6 +20,8 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 // A triangle serves as well as the spectrum while κ(L) is at most this: it is of full rank beyond doubt, and the error
 // of whitening with it, a small multiple of eps·κ(L), stays near 1e-12.
 constexpr double kSafeTriangle = 1e4;
+// The same for a triangle from LᵀL, with an error of eps·κ(L)².
+constexpr double kSafeGram = 100;
 
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 std::vector<Index> varying(const Vector& variance, Domain domain) {
@@ -92,7 +94,7 @@ std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<In
   result.factor.features = variance.size();
   result.factor.variance = variance;
   result.factor.tolerance = tolerance;
-  result.factor.triangle = Triangle{std::move(R), {}, std::move(features)};
+  result.factor.triangle = Triangle{std::move(R), std::move(features), nullptr, {}};
   return result;
 }
 
@@ -113,21 +115,28 @@ std::optional<TriangleFactor> triangulate_tall(const Matrix& S, const Vector& va
   return result;
 }
 
-// Fewer samples than features: with the reflection P that takes (1, …, 1)/√n to the last axis S P = [Q R, 0], since S
-// is centred.
+// Fewer samples than features: S is centred, so that S P = [L, 0] with the reflection P = I - 2vvᵀ that takes (1, …,
+// 1)/√n to the last axis. LᵀL is the leading block of P SᵀS P, and R its Cholesky factor: that squares κ(L), which must
+// be small.
 std::optional<TriangleFactor> triangulate_wide(const Matrix& S, const Vector& variance, std::vector<Index> features,
                                                double tolerance) {
   const Index n = S.cols();
   Vector v = Vector::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
   v(n - 1) -= 1;
   v.normalize();
-  const Vector Sv = S * v;
-  Matrix reflected = (S - 2 * Sv * v.transpose())(features, Eigen::seqN(0, n - 1));
-  linalg::Reflectors Q = linalg::reflectors(std::move(reflected));
-  auto result = triangle_of(variance, std::move(features), Q.R(), tolerance);
+  Matrix K = Matrix::Zero(n, n);
+  linalg::add_gram_of_columns(K, S);
+  K.triangularView<Eigen::StrictlyLower>() = K.transpose();
+  const Vector w = 2 * (K * v - v.dot(K * v) * v);
+  K -= v * w.transpose() + w * v.transpose();  // P K P = K - v wᵀ - w vᵀ, w = 2 (Kv - (vᵀKv) v)
+  Matrix R = linalg::cholesky(K.topLeftCorner(n - 1, n - 1));
+  if (R.size() == 0 || linalg::condition(R) > kSafeGram) return std::nullopt;
+  auto result = triangle_of(variance, std::move(features), std::move(R), tolerance);
   if (!result) return result;
-  result->factor.triangle->Q = std::move(Q);
-  result->V = Matrix::Identity(n, n - 1) - 2 * v * v.head(n - 1).transpose();
+  Triangle& triangle = *result->factor.triangle;
+  triangle.S = &S;
+  triangle.v = v;
+  result->V = triangle.basis_times(Matrix::Identity(n - 1, n - 1));
   result->saturated = true;
   return result;
 }
@@ -202,20 +211,29 @@ const SampleSummary* extra_of(const FitOptions& options, Domain domain, Index fe
 
 }  // namespace
 
+Matrix Triangle::basis_times(const MatrixView& E) const {
+  const Index r = E.rows();
+  Matrix result(r + 1, E.cols());
+  result.topRows(r) = E;
+  result.row(r).setZero();
+  result.noalias() -= 2 * v * (v.head(r).transpose() * E);
+  return result;
+}
+
 Matrix DomainFactor::whitened(const MatrixView& E) const {
   if (!triangle) return linalg::AB(U, scale.cwiseInverse().asDiagonal() * E);
   const Matrix& R = triangle->R;
-  return scatter_rows(
-      triangle->Q ? triangle->Q->times(linalg::solve_upper_transposed(R, E)) : linalg::solve_upper(R, E),
-      triangle->features, features);
+  if (triangle->S != nullptr) {  // L⁺ᵀ = L (LᵀL)⁻¹
+    return linalg::AB(*triangle->S,
+                      triangle->basis_times(linalg::solve_upper(R, linalg::solve_upper_transposed(R, E))));
+  }
+  return scatter_rows(linalg::solve_upper(R, E), triangle->features, features);
 }
 
 Matrix DomainFactor::coloured(const MatrixView& E) const {
   if (!triangle) return linalg::AB(U, scale.asDiagonal() * E);
-  const Matrix& R = triangle->R;
-  return scatter_rows(
-      triangle->Q ? triangle->Q->times(linalg::upper_times(R, E)) : linalg::upper_transposed_times(R, E),
-      triangle->features, features);
+  if (triangle->S != nullptr) return linalg::AB(*triangle->S, triangle->basis_times(E));
+  return scatter_rows(linalg::upper_transposed_times(triangle->R, E), triangle->features, features);
 }
 
 Matrix DomainFactor::shares(const MatrixView& E) const {
@@ -223,8 +241,9 @@ Matrix DomainFactor::shares(const MatrixView& E) const {
   if (!triangle) {
     half = (scale / scale.norm()).asDiagonal() * E;
   } else {
-    half = triangle->Q ? linalg::upper_times(triangle->R, E) : linalg::upper_transposed_times(triangle->R, E);
-    half /= triangle->R.norm();
+    const Matrix& R = triangle->R;
+    half = triangle->S != nullptr ? linalg::upper_times(R, E) : linalg::upper_transposed_times(R, E);
+    half /= R.norm();
   }
   return linalg::AtB(half, half);
 }
@@ -302,7 +321,10 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
     } else {
       factors.B = linalg::AtB(scores[0], scores[1].topRows(scores[0].rows()));
     }
-    factors.route = fmt::format("{} {}", name(moments.form), routine ? linalg::name(*routine) : "geqrf");
+    factors.route = fmt::format("{} {}", name(moments.form),
+                                routine                        ? linalg::name(*routine)
+                                : saturated[0] && saturated[1] ? "potrf"
+                                                               : "geqrf");
   }
   for (Domain domain : kDomains) {
     const auto i = slot(domain);

@@ -16,13 +16,17 @@ namespace cgmca {
 // Θ = S Sᵀ = U diag(s²) Uᵀ of rank r; constant features have zero rows in U.                    docs/method.md (3)
 // Whitened is Θ̃ = data·Θ + ridge·I, which in the directions U is diag(scale²).                                 (24)
 //
-// Where nothing asks for the spectrum and Θ is well conditioned, a triangular factor whitens as well, at a fraction of
-// the cost: Θ = L Lᵀ with L = Rᵀ, or L = Q R where there are fewer samples than features. Then U, s and scale are
-// empty.
+// Where nothing asks for the spectrum and Θ is well conditioned, a triangle R with RᵀR = LᵀL or LLᵀ = Θ whitens as
+// well, at a fraction of the cost. U, s and scale are then empty.
+//   L = Rᵀ             as many samples as features or more
+//   L = S V            fewer: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL
 struct Triangle {
-  Matrix R;                             // r×r, upper triangular
-  std::optional<linalg::Reflectors> Q;  // where L = Q R
-  std::vector<Index> features;          // the rows of L; those of constant features are zero
+  Matrix R;                     // r×r, upper triangular
+  std::vector<Index> features;  // the rows of Rᵀ; those of constant features are zero
+  const Matrix* S = nullptr;    // where L = S V: in FactorizedData
+  Vector v;  // V E = E - 2 v vᵀE without the last entry: the reflection that takes (1, …, 1) to the last axis
+
+  Matrix basis_times(const MatrixView& E) const;  // V E
 };
 
 struct DomainFactor {

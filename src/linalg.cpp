@@ -215,6 +215,13 @@ Matrix ABC(const MatrixView& A, const MatrixView& B, const MatrixView& C) {
   return left_first < right_first ? AB(AB(A, B), C) : AB(A, AB(B, C));
 }
 
+void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X) {
+  require(G.rows() == G.cols() && G.rows() == X.cols(), "Gram matrix of columns of another number");
+  if (G.size() == 0 || X.rows() == 0) return;
+  cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(X.cols()), narrow(X.rows()), 1.0, X.data(), leading(X), 1.0,
+              G.data(), leading(G));
+}
+
 void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight) {
   require(G.rows() == G.cols() && G.rows() == X.rows(), "Gram update with shapes that do not fit");
   if (X.size() == 0) return;
@@ -329,32 +336,6 @@ Qr thin_qr(Matrix T) {
   return {std::move(T), std::move(R)};
 }
 
-Reflectors reflectors(Matrix X) {
-  require(X.rows() >= X.cols() && X.cols() > 0, "reflectors of a matrix with more columns than rows");
-  Vector tau = householder(X);
-  return {std::move(X), std::move(tau)};
-}
-
-Matrix Reflectors::R() const { return compact.topRows(compact.cols()).triangularView<Eigen::Upper>(); }
-
-Matrix Reflectors::times(const MatrixView& E) const {
-  require(E.rows() == compact.cols(), "Q times a matrix of another height");
-  Matrix result = Matrix::Zero(compact.rows(), E.cols());
-  result.topRows(E.rows()) = E;
-  if (result.size() == 0) return result;
-  double asked = 0;
-  const auto call = [&](double* work, lapack_int size) {
-    return LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', narrow(result.rows()), narrow(result.cols()),
-                               narrow(tau.size()), compact.data(), leading(compact), tau.data(), result.data(),
-                               leading(result), work, size);
-  };
-  check("ormqr", call(&asked, -1));
-  auto work = workspace(asked);
-  if (!work) work = workspace(static_cast<double>(result.cols()));
-  check("ormqr", call(work->data(), static_cast<lapack_int>(work->size())));
-  return result;
-}
-
 double reciprocal_condition(const MatrixView& R) {
   require(R.rows() == R.cols(), "condition of a triangle that is not square");
   double rcond = 0;
@@ -364,6 +345,24 @@ double reciprocal_condition(const MatrixView& R) {
   check("trcon", LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', narrow(R.rows()), R.data(), leading(R), &rcond,
                                      work.data(), iwork.data()));
   return rcond;
+}
+
+double condition(const MatrixView& R) {
+  constexpr int steps = 30;
+  const Index n = R.rows();
+  const auto largest = [&](auto apply) {
+    Vector x = Vector::LinSpaced(n, 1, 2).normalized();
+    double gain = 0;
+    for (int k = 0; k < steps; ++k) {
+      x = apply(x);
+      gain = x.norm();
+      x /= gain;
+    }
+    return gain;
+  };
+  const double above = largest([&](const Vector& x) -> Vector { return upper_transposed_times(R, upper_times(R, x)); });
+  const double below = largest([&](const Vector& x) -> Vector { return solve_upper(R, solve_upper_transposed(R, x)); });
+  return std::sqrt(above * below);
 }
 
 Matrix upper_times(const MatrixView& R, Matrix E) { return multiply_triangular(R, CblasNoTrans, std::move(E)); }

@@ -19,6 +19,9 @@ Matrix ABC(const MatrixView& A, const MatrixView& B,
 // G += weight · X Xᵀ in the upper triangle.   G: p×p, X: p×m
 void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight = 1);
 
+// G += XᵀX in the upper triangle.   G: m×m, X: p×m
+void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X);
+
 // A = U diag(s) Vᵀ with s descending.   A: m×n, thin: U m×min, V n×min; full: U m×m, V n×n
 enum class SvdRoutine { gesdd, gesvd, jacobi };
 const char* name(SvdRoutine routine);
@@ -60,18 +63,10 @@ struct Qr {
 };
 Qr thin_qr(Matrix T);
 
-// X = Q R with Q kept as Householder reflectors.   X: m×c, m >= c
-struct Reflectors {
-  Matrix compact;  // the reflectors below the diagonal, R on and above it
-  Vector tau;
-
-  Matrix R() const;                         // c×c
-  Matrix times(const MatrixView& E) const;  // Q E.   E: c×k
-};
-Reflectors reflectors(Matrix X);
-
 // An estimate of 1/κ_1(R) for upper triangular R.
 double reciprocal_condition(const MatrixView& R);
+// σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration).
+double condition(const MatrixView& R);
 
 // R E and Rᵀ E for upper triangular R.
 Matrix upper_times(const MatrixView& R, Matrix E);

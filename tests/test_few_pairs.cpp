@@ -323,6 +323,50 @@ TEST(FewPairs, LmmseUsesTheRegularizedCovariance) {
   EXPECT_LT(relative(found.standard_error.cwiseAbs2(), error.diagonal()), 1e-11);
 }
 
+// fit whitens with a triangle where it may, Factorization always with the spectrum: the same maps, certificate and all.
+TEST(Whitening, ByTriangleAndBySpectrumAgree) {
+  Random random(15);
+  struct Shape {
+    Index d1, d2, n;
+    Accumulate accumulate;
+    const char* route;
+  };
+  for (const Shape& shape :
+       {Shape{12, 9, 20, Accumulate::qr, "rows geqrf"}, Shape{12, 9, 300, Accumulate::qr, "qr geqrf"},
+        Shape{12, 9, 300, Accumulate::gram, "gram potrf"}, Shape{200, 150, 30, Accumulate::qr, "rows potrf"},
+        Shape{60, 12, 30, Accumulate::qr, "rows geqrf"}}) {
+    Pairs pairs = random_pairs(random, shape.d1, shape.d2, shape.n, 1.0);
+    pairs.X1.row(3).setConstant(7);  // a feature that never varies
+    PairSummary summary(shape.d1, shape.d2, shape.accumulate);
+    summary.add(pairs.X1, pairs.X2);
+    for (const Covariance& C : {Covariance::identity(4), Covariance::correlation(3)}) {
+      const Model triangle = fit(summary, C, C), spectrum = Factorization(summary).fit(C, C);
+      EXPECT_EQ(triangle.certificate.route, shape.route);
+      EXPECT_NE(spectrum.certificate.route, shape.route);
+      expect_certified(triangle);
+      for (Domain domain : kDomains) {
+        EXPECT_LT(relative(triangle.domain(domain).matrix(), spectrum.domain(domain).matrix()), 1e-9) << shape.route;
+        EXPECT_LT(relative(triangle.domain(domain).loadings, spectrum.domain(domain).loadings), 1e-9) << shape.route;
+        EXPECT_LT(relative(triangle.domain(domain).variance, spectrum.domain(domain).variance), 1e-12);
+      }
+      EXPECT_EQ(triangle.certificate.ranks, spectrum.certificate.ranks);
+      EXPECT_LT(relative(triangle.certificate.singular_B, spectrum.certificate.singular_B), 1e-10);
+    }
+  }
+}
+
+// An ill-conditioned domain gets its spectrum, whatever is asked.
+TEST(Whitening, ByTriangleOnlyWhereItIsSafe) {
+  Random random(16);
+  Pairs pairs = random_pairs(random, 6, 5, 100, 1.0);
+  pairs.X1.row(0) *= 1e-6;
+  PairSummary summary(6, 5, Accumulate::qr);
+  summary.add(pairs.X1, pairs.X2);
+  const Model model = fit(summary, Covariance::identity(5), Covariance::identity(5));
+  EXPECT_EQ(model.certificate.route, "qr gesdd");
+  EXPECT_LT(model.certificate.constraint_residuals[0], 1e-8);  // eps·κ, of either way
+}
+
 TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {
   Random random(14);
   const Index d = 16384, n = 134;

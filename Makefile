@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-interop test-browser sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-interop test-browser wheel sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -37,6 +37,11 @@ test-interop: build
 test-browser: build
 	@tools/install-deps browser
 	@tests/browser/check_report.py out/browser
+
+# pip install . in a fresh virtual environment with the newest NumPy and scikit-learn from PyPI, and the tests there.
+wheel: build
+	@tools/install-deps wheel
+	@python/tests/check_wheel.sh
 
 sanitize: deps
 	@cmake --preset sanitize

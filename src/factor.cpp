@@ -22,6 +22,8 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kSafeTriangle = 1e4;
 // The same for a triangle from LᵀL, with an error of eps·κ(L)².
 constexpr double kSafeGram = 100;
+// A user's own tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
+constexpr double kLargestTolerance = 1e-6;
 
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 std::vector<Index> varying(const Vector& variance, Domain domain) {
@@ -163,7 +165,7 @@ DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double to
 }
 
 DomainFactor factor_gram(const MatrixView& theta, Domain domain, double tolerance, bool spectrum) {
-  if (!spectrum) {
+  if (!spectrum && tolerance < kLargestTolerance) {
     std::vector<Index> features = varying(theta.diagonal(), domain);
     Matrix R = linalg::cholesky(theta(features, features));
     if (R.size() > 0) {
@@ -299,7 +301,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
       const auto i = slot(domain);
       const Matrix& S = domain == Domain::one ? moments.S1 : moments.S2;
       const bool extra = data->pooled[i].size() > 0;
-      if (!spectrum[i] && !extra) {
+      if (!spectrum[i] && !extra && tolerance[i] < kLargestTolerance) {
         const bool rows = moments.form == SummaryForm::rows;
         auto triangular = triangulate(S, domain, !rows && domain == Domain::one, rows, tolerance[i]);
         if (triangular) {

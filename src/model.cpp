@@ -85,7 +85,12 @@ Model Model::only(Domain domain) const {
   return part;
 }
 
-void Model::save(const std::string& path) const {
+void Model::save(const std::string& path) const { pack().save(path); }
+Model Model::load(const std::string& path) { return unpack(TensorReader(path, kFormat)); }
+std::string Model::to_bytes() const { return pack().bytes(); }
+Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat)); }
+
+TensorWriter Model::pack() const {
   TensorWriter file(kFormat);
   file.set("samples", samples);
   file.set("k", common_dimension);
@@ -111,11 +116,10 @@ void Model::save(const std::string& path) const {
   for (Domain domain : kDomains) {
     if (domains[slot(domain)]) save_map(file, domain, *domains[slot(domain)]);
   }
-  file.save(path);
+  return file;
 }
 
-Model Model::load(const std::string& path) {
-  const TensorReader file(path, kFormat);
+Model Model::unpack(const TensorReader& file) {
   Model model;
   model.samples = file.integer("samples", 2);
   model.common_dimension = file.integer("k", 1);

@@ -332,7 +332,17 @@ namespace {
 constexpr const char* kFormat = "cgmca-summary";
 }
 
-void PairSummary::save(const std::string& path, const std::string& note) const {
+void PairSummary::save(const std::string& path, const std::string& note) const { pack(note).save(path); }
+std::string PairSummary::to_bytes() const { return pack({}).bytes(); }
+PairSummary PairSummary::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat)); }
+
+PairSummary PairSummary::load(const std::string& path, std::string* note) {
+  const TensorReader file(path, kFormat);
+  if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
+  return unpack(file);
+}
+
+TensorWriter PairSummary::pack(const std::string& note) const {
   TensorWriter file(kFormat);
   file.set("samples", samples());
   file.set("compressed", compressed_);
@@ -350,12 +360,10 @@ void PairSummary::save(const std::string& path, const std::string& note) const {
     file.set(fmt::format("largest{}", number(domain)), spectrum_[slot(domain)].largest);
     file.set(fmt::format("smallest{}", number(domain)), spectrum_[slot(domain)].smallest);
   }
-  file.save(path);
+  return file;
 }
 
-PairSummary PairSummary::load(const std::string& path, std::string* note) {
-  const TensorReader file(path, kFormat);
-  if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
+PairSummary PairSummary::unpack(const TensorReader& file) {
   const Index d1 = file.integer("d1", 1), d2 = file.integer("d2", 1);
   PairSummary summary(d1, d2, file.choice("accumulate", {Accumulate::automatic, Accumulate::qr, Accumulate::gram}));
   const auto form = file.choice("form", {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram});

@@ -142,6 +142,8 @@ class HeaderParser : public nlohmann::json_sax<nlohmann::json> {
   bool seen_metadata_ = false, seen_shape_ = false;
 };
 
+std::size_t size_in_bytes(const Matrix& matrix) { return static_cast<std::size_t>(matrix.size()) * sizeof(double); }
+
 std::string padded_to_eight(std::string header) {
   header.append((8 - header.size() % 8) % 8, ' ');
   return header;
@@ -166,7 +168,7 @@ void TensorWriter::add_vector(const std::string& name, const VectorView& vector)
   tensors_.push_back({name, {vector.size()}, vector});
 }
 
-void TensorWriter::save(const std::string& path) const {
+std::string TensorWriter::header() const {
   nlohmann::ordered_json header;
   for (const auto& [key, text] : metadata_) header["__metadata__"][key] = text;
   Index offset = 0;
@@ -177,14 +179,26 @@ void TensorWriter::save(const std::string& path) const {
   }
   const std::string text = padded_to_eight(header.dump());
   const std::uint64_t length = text.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
+}
 
+void TensorWriter::save(const std::string& path) const {
+  const std::string start = header();
   AtomicFile file(path);
-  file.write(&length, sizeof length);
-  file.write(text.data(), text.size());
-  for (const Tensor& tensor : tensors_) {
-    file.write(tensor.transposed.data(), static_cast<std::size_t>(tensor.transposed.size()) * sizeof(double));
-  }
+  file.write(start.data(), start.size());
+  for (const Tensor& tensor : tensors_) file.write(tensor.transposed.data(), size_in_bytes(tensor.transposed));
   file.commit();
+}
+
+std::string TensorWriter::bytes() const {
+  std::string result = header();
+  std::size_t size = result.size();
+  for (const Tensor& tensor : tensors_) size += size_in_bytes(tensor.transposed);
+  result.reserve(size);
+  for (const Tensor& tensor : tensors_) {
+    result.append(reinterpret_cast<const char*>(tensor.transposed.data()), size_in_bytes(tensor.transposed));
+  }
+  return result;
 }
 
 TensorReader::TensorReader(const std::string& path, const std::string& format) : path_(path) {
@@ -195,24 +209,37 @@ TensorReader::TensorReader(const std::string& path, const std::string& format) :
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) throw cannot(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) throw cannot("not a regular file");
-    read_header(static_cast<std::uint64_t>(status.st_size));
-    if (!metadata_.contains("format")) fail(fmt::format("a safetensors file, but no {}", format));
-    if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
-    if (text("version") != kVersion) {
-      fail(
-          fmt::format("format version {}; this cgmca ({}) reads version {}", text("version"), CGMCA_VERSION, kVersion));
-    }
+    open(static_cast<std::uint64_t>(status.st_size), format);
   } catch (...) {
     ::close(descriptor_);
     throw;
   }
 }
 
-TensorReader::~TensorReader() { ::close(descriptor_); }
+TensorReader::TensorReader(std::string_view bytes, const std::string& format) : path_("memory"), bytes_(bytes) {
+  open(bytes.size(), format);
+}
+
+void TensorReader::open(std::uint64_t file_size, const std::string& format) {
+  read_header(file_size);
+  if (!metadata_.contains("format")) fail(fmt::format("a safetensors file, but no {}", format));
+  if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
+  if (text("version") != kVersion) {
+    fail(fmt::format("format version {}; this cgmca ({}) reads version {}", text("version"), CGMCA_VERSION, kVersion));
+  }
+}
+
+TensorReader::~TensorReader() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void TensorReader::fail(const std::string& what) const { throw FormatError(fmt::format("'{}': {}", path_, what)); }
 
 void TensorReader::read_at(std::uint64_t offset, void* into, std::uint64_t count) const {
+  if (descriptor_ < 0) {  // read_header and check_layout have seen that it lies inside
+    if (count > 0) std::memcpy(into, bytes_.data() + offset, count);
+    return;
+  }
   char* next = static_cast<char*>(into);
   while (count > 0) {
     const ssize_t got = ::pread(descriptor_, next, count, static_cast<off_t>(offset));

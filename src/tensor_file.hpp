@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,11 @@ class TensorWriter {
   void add_vector(const std::string& name, const VectorView& vector);
 
   void save(const std::string& path) const;  // atomically
+  std::string bytes() const;                 // what save would write
 
  private:
+  std::string header() const;  // with its length before it
+
   struct Tensor {
     std::string name;
     std::vector<Index> shape;
@@ -45,6 +49,8 @@ class TensorReader {
   // Throws IoError (cannot be read) or FormatError (no safetensors file, another format or version,
   // broken).
   TensorReader(const std::string& path, const std::string& format);
+  // The same from memory, which must outlive the reader.
+  TensorReader(std::string_view bytes, const std::string& format);
   ~TensorReader();
   TensorReader(const TensorReader&) = delete;
   TensorReader& operator=(const TensorReader&) = delete;
@@ -75,13 +81,15 @@ class TensorReader {
   };
 
  private:
+  void open(std::uint64_t file_size, const std::string& format);
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
   void read_header(std::uint64_t file_size);
   void check_layout(std::uint64_t data_size) const;
   const Tensor& find(const std::string& name) const;
 
   std::string path_;
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // -1: bytes_ is the file
+  std::string_view bytes_;
   std::uint64_t data_begin_ = 0;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, Tensor> tensors_;

@@ -101,6 +101,21 @@ TEST_F(ModelFile, IsTheSameFileWhenSavedAgain) {
   EXPECT_EQ(read_bytes(folder / "again"), bytes);
 }
 
+TEST_F(ModelFile, IsTheSameInMemory) {
+  EXPECT_EQ(model.to_bytes(), bytes);
+  EXPECT_EQ(Model::from_bytes(bytes).to_bytes(), bytes);
+  for (std::size_t length = 0; length < bytes.size(); length += 7) {
+    EXPECT_THROW(Model::from_bytes(std::string_view(bytes).substr(0, length)), FormatError) << length;
+  }
+  for (int blocks : {1, 40}) {  // rows, compressed
+    PairSummary summary(6, 4);
+    for (int i = 0; i < blocks; ++i) summary.add(pairs.X1, pairs.X2);
+    summary.save(path);
+    EXPECT_EQ(summary.to_bytes(), read_bytes(path));
+    EXPECT_EQ(PairSummary::from_bytes(summary.to_bytes()).to_bytes(), summary.to_bytes());
+  }
+}
+
 TEST_F(ModelFile, MayHoldOneDomainOnly) {
   model.only(Domain::two).save(path);
   const Model loaded = Model::load(path);

@@ -5,9 +5,13 @@
 #include <cgmca/types.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cgmca {
+
+class TensorReader;
+class TensorWriter;
 
 // One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
 // follows.
@@ -71,6 +75,13 @@ struct Model {
   // One safetensors file, written atomically. load throws FormatError or IoError.
   void save(const std::string& path) const;
   static Model load(const std::string& path);
+  // The same bytes without a file, to send or to embed.
+  std::string to_bytes() const;
+  static Model from_bytes(std::string_view bytes);
+
+ private:
+  TensorWriter pack() const;
+  static Model unpack(const TensorReader& file);
 };
 
 // Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension.

@@ -14,8 +14,12 @@
 #include <array>
 #include <cgmca/types.hpp>
 #include <string>
+#include <string_view>
 
 namespace cgmca {
+
+class TensorReader;
+class TensorWriter;
 
 enum class Accumulate {
   automatic,  // gram while the measured conditioning proves it safe, otherwise qr
@@ -52,6 +56,9 @@ class PairSummary {
   // never left memory, to the bit.
   void save(const std::string& path, const std::string& note = {}) const;
   static PairSummary load(const std::string& path, std::string* note = nullptr);
+  // The same bytes without a file, to send to another process.
+  std::string to_bytes() const;
+  static PairSummary from_bytes(std::string_view bytes);
 
   // What fit reads.                                                       docs/method.md (18)
   struct Moments {
@@ -64,6 +71,8 @@ class PairSummary {
   Moments factored_moments() const;  // never in the gram form
 
  private:
+  TensorWriter pack(const std::string& note) const;
+  static PairSummary unpack(const TensorReader& file);
   friend class SampleSummary;
   struct OneDomain {};
   PairSummary(Index d, Accumulate accumulate, OneDomain);

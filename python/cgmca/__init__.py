@@ -1,0 +1,36 @@
+"""Covariance-generalized matching component analysis (CGMCA).
+
+From matched pairs of two kinds of measurement it finds two affine maps into one common space that bring the pairs as
+close together as possible while each map's output has exactly the covariance you prescribe.
+
+>>> import numpy as np, cgmca
+>>> random = np.random.default_rng(0)
+>>> causes = random.normal(size=(300, 3))
+>>> X = causes @ random.normal(size=(3, 8)) + 0.1 * random.normal(size=(300, 8))
+>>> Y = causes @ random.normal(size=(3, 6)) + 0.1 * random.normal(size=(300, 6))
+>>> model = cgmca.CGMCA(covariance="data1", n_components=3).fit(X, Y)
+>>> Zx, Zy = model.transform(X, Y)                  # the pairs in the common space
+>>> X_from_Y, error = model.translate(Y, return_std=True)
+>>> bool(np.mean((X_from_Y - X) ** 2) < 0.05 * np.var(X))
+True
+>>> model.certificate_.excess < 1e-12               # no other maps can bring them closer
+True
+
+Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `PairSummary`. Files: `read`, `read_blocks`,
+`write`; `load` and `save` for models, which the command line `cgmca` shares. Choosing ranks and ridge: `tune`; how many
+correlations are real: `permutation_test`. Images:
+`cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`, `plot_translation`.
+"""
+
+from . import datasets, image
+from ._core import InfeasibleError, PairSummary, __version__, blas_description, set_threads, threads
+from ._estimators import CGMCA, MCA, Certificate, FitWarning, Regularized, load, save
+from ._files import read, read_blocks, write
+from ._plotting import plot_correlations, plot_translation
+from ._tuning import PermutationTest, TuneResult, permutation_test, tune
+
+__all__ = [
+    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "PairSummary", "PermutationTest", "Regularized",
+    "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
+    "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads", "tune", "write",
+]

@@ -1,0 +1,203 @@
+"""Choosing rank, max_rank and ridge by cross-validation; how many correlations are real."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._compat import check_array
+from ._estimators import CGMCA, _as_columns, _count, _number, _pair, _ridge
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+CRITERIA = ("distance", "translation", "translation-to-2", "classification")
+
+
+class Trial(NamedTuple):
+    """One setting and its errors on held-out pairs: criterion → (mean, standard error)."""
+
+    params: Dict[str, Any]
+    errors: Dict[str, Tuple[float, float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneResult:
+    """What `tune` found.
+
+    Attributes
+    ----------
+    trials : list of Trial
+        Every setting that is feasible in each training set, in the order of the grid.
+    infeasible : list of dict
+        The settings that were not.
+    criterion : str
+        By which was chosen.
+    best_params : dict
+        The setting of the smallest error.
+    params : dict
+        The one to use: the simplest within one standard error of the best (least rank, least max_rank, largest ridge);
+        by classification, of those whose translation error too is within one standard error of the least.
+    """
+
+    trials: List[Trial]
+    infeasible: List[Dict[str, Any]]
+    criterion: str
+    best_params: Dict[str, Any]
+    params: Dict[str, Any]
+
+    @property
+    def estimator(self) -> CGMCA:
+        """An unfitted `CGMCA` with ``params``."""
+        return CGMCA(**self.params)
+
+    def to_frame(self) -> Any:
+        """The trials as a pandas DataFrame, best first."""
+        import pandas
+        rows = [{**trial.params, "error": trial.errors[self.criterion][0],
+                 "standard error": trial.errors[self.criterion][1]} for trial in self.trials]
+        return pandas.DataFrame(rows).sort_values("error", kind="stable", ignore_index=True)
+
+    def __repr__(self) -> str:
+        return f"<TuneResult: {self.params} chosen by {self.criterion} among {len(self.trials)} settings>"
+
+
+def _params(described: Tuple[str, int, int, Any]) -> Dict[str, Any]:
+    family, rank, max_rank, ridge = described
+    return {"covariance": family, "n_components": rank, "max_rank": max_rank or None, "ridge": ridge}
+
+
+def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = "identity",
+         n_components: Optional[Sequence[int]] = None, max_rank: Optional[Sequence[Optional[int]]] = None,
+         ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
+         labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None, folds: int = 5,
+         repeats: int = 1, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Optional[ArrayLike] = None,
+         extra_Y: Optional[ArrayLike] = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+    """Try settings by cross-validation over the pairs.
+
+    The pairs are read once: each fold is a summary, each training set a merge of them, and one factorization of it
+    serves the whole grid. That is far cheaper than `GridSearchCV`, which works too.
+
+    Parameters
+    ----------
+    X, Y : array-like
+        Matched pairs, samples as rows.
+    covariance : str or list of str
+        'identity', 'correlation', 'data1', 'data2', or several of them.
+    n_components, max_rank, ridge : list, optional
+        What to try; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs allow; the same from
+        5 on and no limit; 0, 0.01, 0.1, 1 and 'auto'.
+    criterion : {'translation', 'translation-to-2', 'distance', 'classification'}, optional
+        The error on held-out pairs. 'translation': share of domain 1's variance that the translation from domain 2
+        leaves unexplained; 'translation-to-2': the other way; 'distance': mean squared distance of the mapped pairs
+        relative to the prescribed covariance (it favours few components: for comparing ridges); 'classification': of
+        held-out samples of domain 2 by the nearest labelled one of domain 1 in the common space. Default:
+        'classification' where labels are given, else 'translation'.
+    labels : array-like of shape (n_samples,), optional
+        Of the pairs, for 'classification'.
+    labelled_X, labelled_y : array-like, optional
+        Labelled samples of domain 1, which need no partners; default: X and ``labels``.
+    folds, repeats, seed : int
+        Number of folds, of other random folds of the same pairs, and what they are drawn from.
+    rank_tol, extra_X, extra_Y
+        As for `CGMCA` and its `fit`.
+    progress : callable, optional
+        Called with the part done, from 0 to 1.
+
+    Returns
+    -------
+    TuneResult
+
+    Examples
+    --------
+    >>> import numpy as np, cgmca
+    >>> random = np.random.default_rng(0)
+    >>> causes = random.normal(size=(60, 4))
+    >>> X = causes @ random.normal(size=(4, 80)) + random.normal(size=(60, 80))
+    >>> Y = causes @ random.normal(size=(4, 70)) + random.normal(size=(60, 70))
+    >>> result = cgmca.tune(X, Y, ridge=[0, 1])
+    >>> result.params["n_components"]
+    5
+    >>> model = result.estimator.fit(X, Y)
+    """
+    X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
+    families = [covariance] if isinstance(covariance, str) else list(covariance)
+    labelled: Any = None
+    of_labelled: List[int] = []
+    of_pairs: List[int] = []
+    if labels is not None:
+        labels = np.asarray(labels).ravel()
+        if (labelled_X is None) != (labelled_y is None):
+            raise ValueError("labelled_X and labelled_y belong together; one is missing")
+        labelled = X if labelled_X is None else check_array(labelled_X, dtype="numeric")
+        of = labels if labelled_y is None else np.asarray(labelled_y).ravel()
+        _, numbers = np.unique(np.concatenate([labels, of]), return_inverse=True)
+        of_pairs, of_labelled = numbers[:len(labels)].tolist(), numbers[len(labels):].tolist()
+    elif labelled_X is not None or labelled_y is not None:
+        raise ValueError("labelled samples without the labels of the pairs")
+    found = _core.tune(
+        X, Y, families=families, ranks=[_count("n_components", k) or 0 for k in _list(n_components)],
+        max_ranks=[_count("max_rank", rank) or 0 for rank in _list(max_rank)],
+        ridges=[_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds, repeats=repeats, seed=seed,
+        rank_tol=_number("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
+        labelled_labels=of_labelled, pair_labels=of_pairs, progress=progress)
+    trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
+    return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
+                      trials[found["best"]].params, trials[found["chosen"]].params)
+
+
+def _list(values: Any) -> List[Any]:
+    return [] if values is None else [values] if isinstance(values, (str, numbers.Number)) else list(values)
+
+
+@dataclasses.dataclass(frozen=True)
+class PermutationTest:
+    """Which canonical correlations are real.
+
+    Attributes
+    ----------
+    p_values : ndarray
+        Of the correlations in turn, up to the first that is not significant.
+    significant : int
+        How many are.
+    rotations : bool
+        The summary no longer held the pairs themselves, so that random rotations took the place of permutations.
+    """
+
+    p_values: Any
+    significant: int
+    rotations: bool
+
+
+def permutation_test(X: Union[ArrayLike, _core.PairSummary], Y: Optional[ArrayLike] = None, *, max_rank: Any = None,
+                     ridge: Any = 0.0, rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1,
+                     level: float = 0.05, progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
+    """How many canonical correlations are real, from pairs or from their `PairSummary`.
+
+    The pairs are dealt anew at random many times; the j-th correlation is compared with the largest one of pairs so
+    dealt, the directions before it taken out.
+
+    Examples
+    --------
+    >>> import numpy as np, cgmca
+    >>> random = np.random.default_rng(0)
+    >>> causes = random.normal(size=(100, 2))
+    >>> X = np.c_[causes, random.normal(size=(100, 3))]
+    >>> Y = np.c_[causes + random.normal(size=(100, 2)), random.normal(size=(100, 2))]
+    >>> cgmca.permutation_test(X, Y, permutations=199).significant
+    2
+    """
+    if isinstance(X, _core.PairSummary):
+        summary = X
+    else:
+        X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
+        summary = _core.PairSummary(X.shape[1], Y.shape[1]).add(X, Y)
+    one, two = (_count("max_rank", rank) or 0 for rank in _pair(max_rank))
+    ridge1, ridge2 = map(_ridge, _pair(ridge))
+    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), _number("rank_tol", rank_tol), permutations,
+                                   seed, level, progress)
+    return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])

@@ -1,0 +1,71 @@
+#include "arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace cgmca::python {
+namespace {
+
+using Double = py::array_t<double, py::array::c_style>;
+
+py::array as_array(const py::object& object, const char* name) {
+  py::array array = py::array::ensure(object);
+  if (!array) {
+    PyErr_Clear();
+    throw py::type_error(fmt::format("{} is no array of numbers", name));
+  }
+  if (std::string_view("biuf").find(array.dtype().kind()) == std::string_view::npos) {
+    throw py::type_error(
+        fmt::format("{} holds {}; real numbers are needed", name, py::str(array.dtype()).cast<std::string>()));
+  }
+  return array;
+}
+
+void check_two_dimensional(const py::array& array, const char* name) {
+  if (array.ndim() == 2) return;
+  throw py::value_error(fmt::format("{} has {} dimension{}; an array of shape (samples, features) is needed", name,
+                                    array.ndim(), array.ndim() == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+Samples::Samples(const py::object& rows, const char* name) : array_(as_array(rows, name)) {
+  check_two_dimensional(array_, name);
+  const bool aligned = (array_.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+  if (aligned && Double::check_(array_)) data_ = static_cast<const double*>(array_.data());
+}
+
+Eigen::Map<const Matrix> Samples::block(Index first, Index count, py::object& keep) const {
+  if (data_ != nullptr) return {data_ + first * features(), features(), count};
+  auto converted = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(
+      array_[py::slice(first, first + count, 1)]);
+  if (!converted) throw py::error_already_set();
+  keep = converted;
+  return {converted.data(), features(), count};
+}
+
+py::array_t<double> to_rows(Matrix&& matrix) {
+  auto owned = std::make_unique<Matrix>(std::move(matrix));
+  const Matrix& kept = *owned;
+  const py::capsule owner(owned.get(), [](void* pointer) { delete static_cast<Matrix*>(pointer); });
+  owned.release();
+  return py::array_t<double>({kept.cols(), kept.rows()}, kept.data(), owner);
+}
+
+py::array_t<double> to_array(const Vector& vector) { return py::array_t<double>(vector.size(), vector.data()); }
+
+py::array_t<double> to_matrix(const Matrix& matrix) { return to_rows(matrix.transpose()); }
+
+Matrix from_matrix(const py::object& object, const char* name) {
+  const py::array array = as_array(object, name);
+  if (array.ndim() != 2) {
+    throw py::value_error(
+        fmt::format("{} has {} dimension{}; a matrix is needed", name, array.ndim(), array.ndim() == 1 ? "" : "s"));
+  }
+  const auto rows = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (!rows) throw py::error_already_set();
+  return Eigen::Map<const Matrix>(rows.data(), rows.shape(1), rows.shape(0)).transpose();
+}
+
+}  // namespace cgmca::python

@@ -1,0 +1,91 @@
+// NumPy arrays as matrices, and work in blocks that lets Python's other threads run and Ctrl-C through.
+//
+// A C-contiguous float64 array of shape (n, d) *is* a column-major d×n matrix: it is used where it lies. Any other
+// array (float32, integers, a view with strides) is converted block by block, so that it never takes twice its memory.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <cgmca/types.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace cgmca::python {
+
+namespace py = pybind11;
+
+// Samples of one domain, the rows of an (n, d) array.
+class Samples {
+ public:
+  // Throws ValueError for anything but two dimensions, TypeError for what is no array of real numbers.
+  Samples(const py::object& rows, const char* name);
+
+  Index features() const { return array_.shape(1); }
+  Index count() const { return array_.shape(0); }
+
+  // Rows first … first + count - 1 as a d×count matrix; `keep` holds what had to be converted. Needs the GIL.
+  Eigen::Map<const Matrix> block(Index first, Index count, py::object& keep) const;
+
+ private:
+  py::array array_;
+  const double* data_ = nullptr;  // nullptr: blocks are converted
+};
+
+// The (n, d) array that a d×n matrix is, without a copy.
+py::array_t<double> to_rows(Matrix&& matrix);
+py::array_t<double> to_array(const Vector& vector);
+// The array that shows a matrix as it is written: rows as rows.
+py::array_t<double> to_matrix(const Matrix& matrix);
+// A two-dimensional array as the matrix it shows.
+Matrix from_matrix(const py::object& array, const char* name);
+
+// Samples to a block: about 32 MB of numbers.
+inline Index block_samples(Index features, Index megabytes = 32) {
+  return std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
+}
+
+inline void let_signals_through() {
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+// work(X) for each block of samples, without the GIL; KeyboardInterrupt comes through in between.
+template <class Work>
+void for_blocks(const Samples& samples, Index per_block, Work work) {
+  for (Index first = 0; first < samples.count(); first += per_block) {
+    const Index count = std::min(per_block, samples.count() - first);
+    py::object keep;
+    const auto X = samples.block(first, count, keep);
+    {
+      const py::gil_scoped_release release;
+      work(first, X);
+    }
+    let_signals_through();
+  }
+}
+
+// The same for pairs; the caller has seen that there are as many of each.
+template <class Work>
+void for_pair_blocks(const Samples& one, const Samples& two, Index per_block, Work work) {
+  for (Index first = 0; first < one.count(); first += per_block) {
+    const Index count = std::min(per_block, one.count() - first);
+    py::object keep1, keep2;
+    const auto X1 = one.block(first, count, keep1), X2 = two.block(first, count, keep2);
+    {
+      const py::gil_scoped_release release;
+      work(first, X1, X2);
+    }
+    let_signals_through();
+  }
+}
+
+// An (n, d) array filled block by block with map(X), d×count.
+template <class Map>
+py::array_t<double> map_blocks(const Samples& samples, Index features, Index per_block, Map map) {
+  py::array_t<double> result({samples.count(), features});
+  Eigen::Map<Matrix> Y(result.mutable_data(), features, samples.count());
+  for_blocks(samples, per_block, [&](Index first, const auto& X) { Y.middleCols(first, X.cols()) = map(X); });
+  return result;
+}
+
+}  // namespace cgmca::python

@@ -1,0 +1,70 @@
+// The parts of the module, one per file, and the types that several of them share.
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <cgmca/fit.hpp>
+#include <cgmca/invert.hpp>
+#include <cgmca/model.hpp>
+#include <cgmca/summary.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace cgmca::python {
+
+namespace py = pybind11;
+
+void bind_errors(py::module_& module);
+void bind_summary(py::module_& module);
+void bind_model(py::module_& module);
+void bind_fit(py::module_& module);
+void bind_tune(py::module_& module);
+void bind_files(py::module_& module);
+void bind_image(py::module_& module);
+
+// A summary that several Python threads may use at once: the GIL does not protect it while work goes on. The lock is
+// taken only without the GIL, so that neither waits for the other.
+class SharedSummary {
+ public:
+  explicit SharedSummary(PairSummary summary) : summary_(std::move(summary)) {}
+
+  // work(summary) while no other thread has it. Call with the GIL; it is released.
+  template <class Work>
+  auto use(Work work) {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return work(summary_);
+  }
+  // Matched pairs, all of them or none. ValueError, TypeError, KeyboardInterrupt.
+  void add(const py::object& X, const py::object& Y);
+
+ private:
+  PairSummary summary_;
+  std::mutex mutex_;
+};
+
+// A fitted model, never changed, and its translations, kept once computed: `exact` costs a factorization.
+class FittedModel {
+ public:
+  explicit FittedModel(Model model_) : model(std::move(model_)) {}
+  const Model model;
+  std::shared_ptr<const Translation> translation(Domain from, Domain to, Method method) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::map<std::tuple<Domain, Domain, Method>, std::shared_ptr<const Translation>> translations_;
+};
+
+Ridge ridge_of(const py::object& setting);  // a number, or "auto"
+// Samples without partner; nothing of None.
+std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name);
+Domain domain_of(int number);  // throws ValueError for anything but 1 and 2
+// Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.
+void check_exists(const std::string& path);
+
+}  // namespace cgmca::python

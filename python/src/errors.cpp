@@ -1,0 +1,72 @@
+// What the library throws, as Python raises it.
+//
+//   InvalidInput, FormatError   ValueError, with the same text
+//   Infeasible                  cgmca.InfeasibleError, a ValueError, with domain, data_rank and covariance_rank
+//   IoError                     OSError
+//   NumericalFailure            numpy.linalg.LinAlgError
+#include <cgmca/error.hpp>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "bindings.hpp"
+
+namespace cgmca::python {
+namespace {
+
+// Held for as long as the interpreter lives.
+PyObject* infeasible_error = nullptr;
+
+void raise_infeasible(const Infeasible& error) {
+  const auto exception = py::reinterpret_borrow<py::object>(infeasible_error)(error.what());
+  exception.attr("domain") = number(error.domain);
+  exception.attr("data_rank") = error.data_rank;
+  exception.attr("covariance_rank") = error.covariance_rank;
+  PyErr_SetObject(infeasible_error, exception.ptr());
+}
+
+void translate_error(std::exception_ptr pointer) {
+  try {
+    if (pointer) std::rethrow_exception(pointer);
+  } catch (const Infeasible& error) {
+    raise_infeasible(error);
+  } catch (const InvalidInput& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const FormatError& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const IoError& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+  } catch (const NumericalFailure& error) {
+    const py::object type = py::module_::import("numpy.linalg").attr("LinAlgError");
+    PyErr_SetString(type.ptr(), error.what());
+  }
+}
+
+}  // namespace
+
+Domain domain_of(int number) {
+  if (number == 1) return Domain::one;
+  if (number == 2) return Domain::two;
+  throw InvalidInput("domain " + std::to_string(number) + "; there are domain 1 (X) and domain 2 (Y)");
+}
+
+void check_exists(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem) || problem) return;
+  errno = ENOENT;
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw py::error_already_set();
+}
+
+void bind_errors(py::module_& module) {
+  infeasible_error = PyErr_NewExceptionWithDoc(
+      "cgmca.InfeasibleError",
+      "A prescribed covariance has a higher rank than the data of its domain.\n\n"
+      "``domain`` (1 or 2), ``data_rank`` (the largest feasible) and ``covariance_rank`` say which and by how much.",
+      PyExc_ValueError, nullptr);
+  if (infeasible_error == nullptr) throw py::error_already_set();
+  module.attr("InfeasibleError") = py::reinterpret_borrow<py::object>(infeasible_error);
+  py::register_local_exception_translator(translate_error);
+}
+
+}  // namespace cgmca::python

@@ -1,0 +1,65 @@
+// fit, and the covariances it takes.
+#include <cgmca/covariance.hpp>
+#include <cgmca/error.hpp>
+#include <cgmca/fit.hpp>
+#include <cgmca/threads.hpp>
+
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+namespace cgmca::python {
+
+Ridge ridge_of(const py::object& setting) {
+  return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
+}
+
+std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name) {
+  if (rows.is_none()) return std::nullopt;
+  const Samples samples(rows, name);
+  SampleSummary summary(samples.features());
+  for_blocks(samples, block_samples(samples.features()), [&](Index, const auto& X) { summary.add(X); });
+  return summary;
+}
+
+namespace {
+
+std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covariance& c1, const Covariance& c2,
+                                         std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
+                                         const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
+                                         const py::object& extra_Y) {
+  const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
+  const FitOptions options{.rank_tol = rank_tol,
+                           .max_rank = {max_rank.first, max_rank.second},
+                           .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
+                           .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}};
+  auto model =
+      std::make_unique<FittedModel>(summary.use([&](const PairSummary& own) { return fit(own, c1, c2, options); }));
+  let_signals_through();
+  return model;
+}
+
+}  // namespace
+
+void bind_fit(py::module_& module) {
+  py::class_<Covariance>(module, "Covariance", "The covariance that a map's output is to have.")
+      .def_static("identity", &Covariance::identity, py::arg("k"))
+      .def_static("largest_identity", &Covariance::largest_identity)
+      .def_static(
+          "data", [](int number, Index rank) { return Covariance::data(domain_of(number), rank); }, py::arg("domain"),
+          py::arg("rank"))
+      .def_static("correlation", &Covariance::correlation, py::arg("k"))
+      .def_static(
+          "matrix", [](const py::object& C) { return Covariance::matrix(from_matrix(C, "covariance")); }, py::arg("C"))
+      .def_property_readonly("description", &Covariance::description);
+
+  module.def("fit", &fit_summary, py::arg("summary"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
+             py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
+             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none());
+  module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
+  module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
+  module.def("blas_description", &blas_description, "Which BLAS serves this process.");
+}
+
+}  // namespace cgmca::python

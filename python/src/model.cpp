@@ -1,0 +1,199 @@
+// Fitted models: what estimators keep.
+#include <cgmca/error.hpp>
+#include <cgmca/model.hpp>
+#include <cgmca/verify.hpp>
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+namespace cgmca::python {
+namespace {
+
+Method method_of(const std::string& text) {
+  for (Method method : {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr}) {
+    if (text == name(method)) return method;
+  }
+  throw InvalidInput(fmt::format("no method '{}': give 'lmmse', 'exact', 'mahalanobis' or 'lsqr'", text));
+}
+
+LsqrOptions lsqr_options(Method method, std::optional<Index> iterations, std::optional<double> tolerance) {
+  LsqrOptions options;
+  if (method != Method::lsqr && (iterations || tolerance)) {
+    throw InvalidInput(
+        fmt::format("iterations and tolerance are for the method 'lsqr'; '{}' needs none", name(method)));
+  }
+  if (iterations && *iterations < 1)
+    throw InvalidInput(fmt::format("{} iterations; at least 1 is needed", *iterations));
+  if (tolerance && !(*tolerance >= 0))
+    throw InvalidInput(fmt::format("a tolerance of {}; it cannot be negative", *tolerance));
+  if (iterations) options.iterations = *iterations;
+  if (tolerance) options.tolerance = *tolerance;
+  return options;
+}
+
+// lsqr and the inverses begin each block with a factorization; fewer, larger blocks then.
+constexpr Index kLargeBlock = 256;
+
+py::array apply_to(const FittedModel& self, int number, const py::object& rows) {
+  const Domain domain = domain_of(number);
+  const Samples X(rows, "X");
+  const Index k = self.model.common_dimension, d = self.model.domain(domain).features();
+  return map_blocks(X, k, block_samples(std::max(d, k)),
+                    [&](const auto& block) { return apply(self.model, domain, block); });
+}
+
+py::array translate_with(const FittedModel& self, int source, int target, const py::object& rows,
+                         const std::string& method_name, std::optional<Index> iterations,
+                         std::optional<double> tolerance) {
+  const Domain from = domain_of(source), to = domain_of(target);
+  const Method method = method_of(method_name);
+  const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  const Samples X(rows, "X");
+  const Index d_from = self.model.domain(from).features(), d_to = self.model.domain(to).features();
+  const Index widest = std::max(d_from, d_to);
+  if (method == Method::lsqr) {
+    return map_blocks(X, d_to, block_samples(widest, kLargeBlock),
+                      [&](const auto& block) { return translate(self.model, from, to, block, method, options); });
+  }
+  std::shared_ptr<const Translation> map;
+  {
+    const py::gil_scoped_release release;
+    map = self.translation(from, to, method);
+  }
+  return map_blocks(X, d_to, block_samples(widest), [&](const auto& block) { return (*map)(block); });
+}
+
+py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
+                      std::optional<Index> iterations, std::optional<double> tolerance) {
+  const Domain domain = domain_of(number);
+  const Method method = method_of(method_name);
+  const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  const Samples Z(rows, "Z");
+  const Index d = self.model.domain(domain).features();
+  return map_blocks(Z, d, block_samples(std::max(d, self.model.common_dimension), kLargeBlock),
+                    [&](const auto& block) { return invert(self.model, domain, block, method, options); });
+}
+
+py::dict attained_on(const FittedModel& self, const py::object& rows1, const py::object& rows2) {
+  const Samples X(rows1, "X"), Y(rows2, "Y");
+  if (X.count() != Y.count()) {
+    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
+                                     X.count(), Y.count()));
+  }
+  Verifier verifier(self.model);
+  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
+                  [&](Index, const auto& X1, const auto& X2) { verifier.add(X1, X2); });
+  const Attained attained = verifier.attained();
+  py::dict result;
+  result["samples"] = attained.samples;
+  result["constraint_residuals"] = py::make_tuple(attained.constraint_residuals[0], attained.constraint_residuals[1]);
+  result["mean_residuals"] = py::make_tuple(attained.mean_residuals[0], attained.mean_residuals[1]);
+  result["objective"] = attained.objective;
+  result["covariance_trace"] = attained.covariance_trace;
+  return result;
+}
+
+template <class Value>
+py::tuple pair(const std::array<Value, 2>& values) {
+  return py::make_tuple(values[0], values[1]);
+}
+
+py::dict certificate_of(const FittedModel& self) {
+  const Certificate& certificate = self.model.certificate;
+  py::dict result;
+  result["objective"] = certificate.objective;
+  result["bound"] = certificate.bound;
+  result["constraint_residuals"] = pair(certificate.constraint_residuals);
+  const auto constrained = [&](std::size_t i) {
+    const Regularized& theta = certificate.constrained[i];
+    return py::make_tuple(theta.data, theta.ridge, theta.samples);
+  };
+  result["constrained"] = py::make_tuple(constrained(0), constrained(1));
+  result["covariance_trace"] = certificate.covariance_trace;
+  result["ranks"] = pair(certificate.ranks);
+  result["covariance_ranks"] = pair(certificate.covariance_ranks);
+  result["tolerances"] = pair(certificate.tolerances);
+  result["min_gap"] = certificate.min_gap;
+  result["route"] = certificate.route;
+  result["singular_A"] = to_array(certificate.singular_A);
+  result["singular_B"] = to_array(certificate.singular_B);
+  return result;
+}
+
+template <class Get>
+auto of_domain(Get get) {
+  return [get](const FittedModel& self, int number) { return get(self.model.domain(domain_of(number))); };
+}
+
+py::bytes to_bytes(const FittedModel& self) { return self.model.to_bytes(); }
+
+std::unique_ptr<FittedModel> from_bytes(const py::bytes& bytes) {
+  return std::make_unique<FittedModel>(Model::from_bytes(std::string_view(bytes)));
+}
+
+}  // namespace
+
+std::shared_ptr<const Translation> FittedModel::translation(Domain from, Domain to, Method method) const {
+  const std::lock_guard lock(mutex_);
+  auto& kept = translations_[{from, to, method}];
+  if (!kept) kept = std::make_shared<const Translation>(cgmca::translation(model, from, to, method));
+  return kept;
+}
+
+void bind_model(py::module_& module) {
+  py::class_<FittedModel>(module, "Model", "A fitted pair of maps; estimators keep one.")
+      .def("apply", &apply_to, py::arg("domain"), py::arg("X"))
+      .def("translate", &translate_with, py::arg("source"), py::arg("target"), py::arg("X"), py::arg("method"),
+           py::arg("iterations") = py::none(), py::arg("tolerance") = py::none())
+      .def("invert", &invert_with, py::arg("domain"), py::arg("Z"), py::arg("method"),
+           py::arg("iterations") = py::none(), py::arg("tolerance") = py::none())
+      .def(
+          "standard_error",
+          [](const FittedModel& self, int source, int target) {
+            return to_array(self.translation(domain_of(source), domain_of(target), Method::lmmse)->standard_error);
+          },
+          py::arg("source"), py::arg("target"))
+      .def("attained", &attained_on, py::arg("X"), py::arg("Y"))
+      .def("certificate", &certificate_of)
+      .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
+      .def(
+          "has",
+          [](const FittedModel& self, int number) { return self.model.domains[slot(domain_of(number))].has_value(); },
+          py::arg("domain"))
+      .def(
+          "only",
+          [](const FittedModel& self, int number) {
+            return std::make_unique<FittedModel>(self.model.only(domain_of(number)));
+          },
+          py::arg("domain"))
+      .def("matrix", of_domain([](const DomainMap& map) { return to_matrix(map.matrix()); }), py::arg("domain"))
+      .def("offset", of_domain([](const DomainMap& map) { return to_array(map.offset()); }), py::arg("domain"))
+      .def("mean", of_domain([](const DomainMap& map) { return to_array(map.mean); }), py::arg("domain"))
+      .def("variance", of_domain([](const DomainMap& map) { return to_array(map.variance); }), py::arg("domain"))
+      .def("weights", of_domain([](const DomainMap& map) { return to_matrix(map.weights); }), py::arg("domain"))
+      .def("mixing", of_domain([](const DomainMap& map) { return to_matrix(map.mixing); }), py::arg("domain"))
+      .def("loadings", of_domain([](const DomainMap& map) { return to_matrix(map.loadings); }), py::arg("domain"))
+      .def("features", of_domain([](const DomainMap& map) { return map.features(); }), py::arg("domain"))
+      .def_property_readonly("samples", [](const FittedModel& self) { return self.model.samples; })
+      .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })
+      .def_property_readonly("covariances", [](const FittedModel& self) { return pair(self.model.covariances); })
+      .def(
+          "save", [](const FittedModel& self, const std::string& path) { self.model.save(path); }, py::arg("path"),
+          py::call_guard<py::gil_scoped_release>())
+      .def_static(
+          "load",
+          [](const std::string& path) {
+            check_exists(path);
+            return std::make_unique<FittedModel>(Model::load(path));
+          },
+          py::arg("path"))
+      .def("__copy__", [](const FittedModel& self) { return std::make_unique<FittedModel>(self.model); })
+      .def("__deepcopy__",
+           [](const FittedModel& self, const py::dict&) { return std::make_unique<FittedModel>(self.model); })
+      .def(py::pickle(&to_bytes, &from_bytes));
+}
+
+}  // namespace cgmca::python

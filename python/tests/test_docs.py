@@ -1,0 +1,67 @@
+"""Examples in docstrings and in the README run and are right."""
+
+import doctest
+import importlib
+import pathlib
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+
+import cgmca
+from conftest import ROOT
+
+MODULES = ["cgmca"] + [f"cgmca.{module.name}" for module in pkgutil.iter_modules(cgmca.__path__)]
+PUBLIC = [getattr(cgmca, name) for name in cgmca.__all__ if name != "__version__"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+    assert tried > 0 or name.rsplit(".")[-1] in ("_compat", "_plotting", "datasets")
+
+
+def test_everything_public_is_documented():
+    for thing in PUBLIC:
+        assert thing.__doc__ and len(thing.__doc__) > 20, thing
+    for kind in (cgmca.CGMCA, cgmca.MCA, cgmca.PairSummary):
+        for name in dir(kind):
+            if not name.startswith(("_", "set_", "get_", "n_features_in")):
+                assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"
+
+
+def test_the_readmes_example(tmp_path, monkeypatch):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    clean = random.normal(size=(500, 9)) @ random.normal(size=(9, 12)) + 0.1 * random.normal(size=(500, 12))
+    noisy = clean + random.normal(size=clean.shape)
+    np.save("clean.npy", clean)
+    np.save("noisy.npy", noisy)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    cleaned = names["cleaned"]
+    assert np.linalg.norm(cleaned - clean) < 0.95 * np.linalg.norm(noisy - clean)
+    assert pathlib.Path("model").exists()
+
+
+def test_stubs_name_what_the_module_has():
+    """Every class, method and function of _core is in _core.pyi and the other way round."""
+    import ast
+    tree = ast.parse((pathlib.Path(cgmca.__file__).parent / "_core.pyi").read_text())
+    ours = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            ours[node.name] = None
+        elif isinstance(node, ast.ClassDef):
+            ours[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef)} - {"__init__"}
+    core = cgmca._core
+    assert {name for name in dir(core) if not name.startswith("__")} == set(ours)
+    for name, methods in ours.items():
+        if methods:
+            found = {method for method in vars(getattr(core, name)) if not method.startswith("_")}
+            assert found == methods, name

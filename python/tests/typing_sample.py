@@ -1,0 +1,40 @@
+"""What a user writes, for mypy --strict."""
+
+from typing import List, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cgmca
+from cgmca import CGMCA, MCA, PairSummary
+from cgmca.image import medfilt2, ssim
+
+Array = NDArray[np.float64]
+
+
+def denoise(clean: Array, noisy: Array) -> Tuple[Array, float]:
+    model: CGMCA = CGMCA(covariance="data1", n_components=5, ridge="auto").fit(clean, noisy)
+    first, second = model.A_
+    assert first is not None and second is not None
+    products: Array = first @ first.T
+    excess: float = model.certificate_.excess
+    ranks: Tuple[int, int] = model.ranks_
+    mapped: Array = model.apply(noisy, domain=2)
+    cgmca.save(model, "model")
+    again: CGMCA = cgmca.load("model")
+    correlations: Array = again.canonical_correlations_
+    print(products.shape, ranks, mapped, correlations[:3])
+    cleaned: Array = model.translate(noisy)
+    return medfilt2(cleaned, (28, 28)), excess + float(np.mean(ssim(cleaned, clean, (28, 28))))
+
+
+def gather(paths: List[Tuple[str, str]]) -> MCA:
+    summary = PairSummary(3, 2, accumulate="qr")
+    for x, y in paths:
+        for X, Y in zip(cgmca.read_blocks(x), cgmca.read_blocks(y)):
+            summary = summary.add(X, Y)
+    print(summary.n_samples + 1, summary.n_features[0])
+    try:
+        return MCA(2).fit_summary(summary)
+    except cgmca.InfeasibleError as error:
+        return MCA(error.data_rank).fit_summary(summary)

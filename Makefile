@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-interop test-browser wheel sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-interop test-browser wheel bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -42,6 +42,11 @@ test-browser: build
 wheel: build
 	@tools/install-deps wheel
 	@python/tests/check_wheel.sh
+
+# Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave and R: bench/results/.
+bench: build
+	@tools/install-deps bench $(if $(filter all,$(PEERS)),peers)
+	@/usr/bin/python3 bench/run.py $(if $(filter all,$(PEERS)),--all-peers)
 
 sanitize: deps
 	@cmake --preset sanitize

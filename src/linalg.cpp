@@ -6,6 +6,7 @@
 #include <cgmca/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -42,6 +43,14 @@ std::optional<std::vector<double>> workspace(double asked) {
   return std::vector<double>(std::max<std::size_t>(1, static_cast<std::size_t>(asked)));
 }
 
+std::atomic<double> counted{0};
+
+void count(double flops) { counted.fetch_add(flops, std::memory_order_relaxed); }
+double real(Index n) { return static_cast<double>(n); }
+double qr_flops(Index m, Index n) {  // of m×n, m >= n
+  return 2 * real(n) * real(n) * (real(m) - real(n) / 3);
+}
+
 Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, const MatrixView& B) {
   const Index m = ta == CblasNoTrans ? A.rows() : A.cols();
   const Index inner = ta == CblasNoTrans ? A.cols() : A.rows();
@@ -49,6 +58,7 @@ Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, cons
   require(inner == (tb == CblasNoTrans ? B.rows() : B.cols()), "inner dimensions of a product differ");
   if (m == 0 || n == 0 || inner == 0) return Matrix::Zero(m, n);
   Matrix C(m, n);
+  count(2 * real(m) * real(n) * real(inner));
   cblas_dgemm(CblasColMajor, ta, tb, narrow(m), narrow(n), narrow(inner), 1.0, A.data(), leading(A), B.data(),
               leading(B), 0.0, C.data(), leading(C));
   return C;
@@ -145,6 +155,8 @@ Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
   }
   if (!A.allFinite())
     throw NumericalFailure("SVD of a matrix with NaN or infinity (the data may overflow; rescale it)");
+  const double shorter = real(std::min(m, n)), longer = real(std::max(m, n));
+  count(6 * longer * shorter * shorter + 20 * shorter * shorter * shorter);
   std::optional<Svd> result;
   if (first == SvdRoutine::gesdd) result = by_gesdd(A, vectors);
   if (!result && first != SvdRoutine::jacobi) result = by_gesvd(A, vectors);
@@ -156,8 +168,19 @@ Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
   return std::move(*result);
 }
 
+// R of X in place, by a recursive panel factorization whose updates are products with as many columns as a panel has.
+void triangulate(Matrix& X) {
+  count(qr_flops(std::max(X.rows(), X.cols()), std::min(X.rows(), X.cols())));
+  const Index block = std::min<Index>({64, X.rows(), X.cols()});
+  Matrix T(block, std::min(X.rows(), X.cols()));
+  std::vector<double> work(static_cast<std::size_t>(block * X.cols()));
+  check("geqrt", LAPACKE_dgeqrt_work(LAPACK_COL_MAJOR, narrow(X.rows()), narrow(X.cols()), narrow(block), X.data(),
+                                     leading(X), T.data(), leading(T), work.data()));
+}
+
 // Householder vectors and R of X in place.
 Vector householder(Matrix& X) {
+  count(qr_flops(std::max(X.rows(), X.cols()), std::min(X.rows(), X.cols())));
   Vector tau(std::min(X.rows(), X.cols()));
   double asked = 0;
   const auto call = [&](double* work, lapack_int size) {
@@ -173,6 +196,7 @@ Vector householder(Matrix& X) {
 
 // The first columns of the orthogonal factor whose Householder vectors Q holds, in place.
 void form_orthogonal(Matrix& Q, const Vector& tau) {
+  count(qr_flops(Q.rows(), Q.cols()));
   double asked = 0;
   const auto call = [&](double* work, lapack_int size) {
     return LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, narrow(Q.rows()), narrow(Q.cols()), narrow(tau.size()), Q.data(),
@@ -187,6 +211,7 @@ void form_orthogonal(Matrix& Q, const Vector& tau) {
 Matrix multiply_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matrix E) {
   require(R.rows() == R.cols() && R.rows() == E.rows(), "triangular product with shapes that do not fit");
   if (E.size() == 0) return E;
+  count(real(E.rows()) * real(E.size()));
   cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(E.rows()), narrow(E.cols()), 1.0,
               R.data(), leading(R), E.data(), leading(E));
   return E;
@@ -195,12 +220,15 @@ Matrix multiply_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matri
 Matrix solve_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matrix B) {
   require(R.rows() == R.cols() && R.rows() == B.rows(), "triangular solve with shapes that do not fit");
   if (B.size() == 0) return B;
+  count(real(B.rows()) * real(B.size()));
   cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(B.rows()), narrow(B.cols()), 1.0,
               R.data(), leading(R), B.data(), leading(B));
   return B;
 }
 
 }  // namespace
+
+double operations() { return counted.load(std::memory_order_relaxed); }
 
 Matrix AB(const MatrixView& A, const MatrixView& B) { return product(CblasNoTrans, A, CblasNoTrans, B); }
 Matrix AtB(const MatrixView& A, const MatrixView& B) { return product(CblasTrans, A, CblasNoTrans, B); }
@@ -218,6 +246,7 @@ Matrix ABC(const MatrixView& A, const MatrixView& B, const MatrixView& C) {
 void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X) {
   require(G.rows() == G.cols() && G.rows() == X.cols(), "Gram matrix of columns of another number");
   if (G.size() == 0 || X.rows() == 0) return;
+  count(real(X.cols()) * real(X.size()));
   cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(X.cols()), narrow(X.rows()), 1.0, X.data(), leading(X), 1.0,
               G.data(), leading(G));
 }
@@ -225,6 +254,7 @@ void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X) {
 void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight) {
   require(G.rows() == G.cols() && G.rows() == X.rows(), "Gram update with shapes that do not fit");
   if (X.size() == 0) return;
+  count(real(X.rows()) * real(X.size()));
   cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, narrow(X.rows()), narrow(X.cols()), weight, X.data(), leading(X),
               1.0, G.data(), leading(G));
 }
@@ -256,6 +286,7 @@ Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
     throw NumericalFailure("eigenvalues of a matrix with NaN or infinity (the data may overflow; rescale it)");
   }
   Q = A;
+  count((job == 'V' ? 9 : 4.0 / 3) * real(n) * real(n) * real(n));
   double asked = 0;
   lapack_int iasked = 0;
   const double size = static_cast<double>(n);
@@ -301,6 +332,7 @@ void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X) {
   const Index p = R.cols(), m = X.rows();
   require(R.rows() == p && X.cols() == p, "rows appended to a triangular factor of another width");
   if (p == 0 || m == 0) return;
+  count(2 * real(p) * real(X.size()));
   const Index block = std::min<Index>(32, p);
   Matrix T(block, p);
   std::vector<double> work(static_cast<std::size_t>(block * p));
@@ -310,7 +342,7 @@ void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X) {
 
 Matrix triangular_factor(Matrix X) {
   const Index m = X.rows(), p = X.cols();
-  if (m > 0 && p > 0) householder(X);
+  if (m > 0 && p > 0) triangulate(X);
   Matrix R = Matrix::Zero(p, p);
   const Index rows = std::min(m, p);
   R.topRows(rows) = X.topRows(rows).triangularView<Eigen::Upper>();
@@ -321,6 +353,7 @@ Matrix cholesky(const MatrixView& G) {
   require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
   Matrix R = G.triangularView<Eigen::Upper>();
   if (R.size() == 0) return R;
+  count(real(R.rows()) * real(R.size()) / 3);
   const lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R));
   if (info < 0) check("potrf", info);
   if (info > 0) return Matrix();

@@ -9,6 +9,9 @@
 
 namespace cgmca::linalg {
 
+// Nominal floating point operations of all calls so far, on all threads: what a fit costs, told without a clock.
+double operations();
+
 // Products, named as they are written.
 Matrix AB(const MatrixView& A, const MatrixView& B);   // A B
 Matrix AtB(const MatrixView& A, const MatrixView& B);  // Aᵀ B

@@ -52,12 +52,20 @@ Covariance::Factor resolve(const Covariance& covariance, const Factors& factors,
   return {data.U.leftCols(rank), data.s.head(rank)};
 }
 
-void check_feasible(const Covariance& covariance, const Covariance::Factor& factor, Domain domain, Index data_rank) {
-  if (factor.s.size() <= data_rank) return;  // c_i <= r_i                                     (6)
-  throw Infeasible(fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; "
-                               "prescribe one of rank {} at most",
-                               number(domain), data_rank, covariance.description(), factor.s.size(), data_rank),
-                   domain, data_rank, factor.s.size());
+// c_i <= r_i for both; the domain of the lower rank first, whose rank is then the largest that suits both. (6)
+void check_feasible(const std::array<const Covariance*, 2>& prescribed, const std::array<Covariance::Factor, 2>& C,
+                    const Factors& factors) {
+  const Domain lower = factors[Domain::two].rank() < factors[Domain::one].rank() ? Domain::two : Domain::one;
+  for (Domain domain : {lower, other(lower)}) {
+    const Index rank = factors[domain].rank(), wanted = C[slot(domain)].s.size();
+    if (wanted <= rank) continue;
+    throw Infeasible(
+        fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; prescribe "
+                    "one of rank {} at most (domain {} has rank {})",
+                    number(domain), rank, prescribed[slot(domain)]->description(), wanted, rank, number(other(domain)),
+                    factors[other(domain)].rank()),
+        domain, rank, wanted);
+  }
 }
 
 // What the fit takes from A: the singular values, and M_i = F_i Ū_A (F_2 V̄_A).              (7) (9)
@@ -153,9 +161,7 @@ Solution solve(const Factors& factors, const linalg::Svd& svd, const Covariance&
   const std::array<const Covariance*, 2> prescribed = {&c1, &c2};
   Solution solution{{}, {resolve(c1, factors, svd.s), resolve(c2, factors, svd.s)}};
   const auto& C = solution.C;
-  for (Domain domain : kDomains) {
-    check_feasible(*prescribed[slot(domain)], C[slot(domain)], domain, factors[domain].rank());
-  }
+  check_feasible(prescribed, C, factors);
   if (C[0].U.rows() != C[1].U.rows()) {
     throw CommonDimension(fmt::format("the covariances live in spaces of different dimension: {} is {}×{}, {} is {}×{}",
                                       c1.description(), C[0].U.rows(), C[0].U.rows(), c2.description(), C[1].U.rows(),

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "linalg.hpp"
+#include "parallel.hpp"
 #include "tensor_file.hpp"
 
 namespace cgmca {
 namespace {
 
-// Rows are compressed this many at a time once there is something to append them to.
-constexpr Index kBlock = 1024;
+// Rows are compressed this many at a time once there is something to append them to: enough for matrix products to be
+// fast, few enough to keep memory small.
+Index block_of(Index features) { return features <= 512 ? 4096 : 1024; }
 
 // The Gram form is chosen without being asked for only while κ(Θ_ii) <= this for both domains: its
 // errors, a small multiple of eps·κ(Θ_ii), then stay near 1e-12. (The QR form's are of the order
@@ -48,6 +50,26 @@ Vector column_mean(const MatrixView& X) {
   Vector sum = Vector::Zero(X.rows());
   for (Index j = 1; j < X.cols(); ++j) sum += X.col(j) - first;
   return first + sum / static_cast<double>(X.cols());
+}
+
+// Rows first … first + count - 1 of [Xcᵀ; sᵀ], in the features used, below `above` rows left free.
+Matrix rows_of(const Matrix& Xc, const Vector& step, const std::vector<Index>& used, Index above, Index first,
+               Index count) {
+  const auto a = static_cast<Index>(used.size());
+  const Index samples = std::min(count, Xc.cols() - first);
+  Matrix rows(above + count, a);
+  constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
+  for (Index j = 0; j < samples; j += tile) {
+    for (Index k = 0; k < a; k += tile) {
+      for (Index column = k; column < std::min(k + tile, a); ++column) {
+        for (Index sample = j; sample < std::min(j + tile, samples); ++sample) {
+          rows(above + sample, column) = Xc(used[static_cast<std::size_t>(column)], first + sample);
+        }
+      }
+    }
+  }
+  if (samples < count) rows.bottomRows(1) = step(used).transpose();
+  return rows;
 }
 
 }  // namespace
@@ -117,8 +139,8 @@ void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
   }
 }
 
-// Samples wait in rows_ until there are enough to compress: 2p at first, then kBlock at a time.
-Index PairSummary::capacity() const { return compressed_ == 0 ? 2 * (d1_ + d2_) : kBlock; }
+// Samples wait in rows_ until there are enough to compress: 2p at first, then a block at a time.
+Index PairSummary::capacity() const { return compressed_ == 0 ? 2 * (d1_ + d2_) : block_of(d1_ + d2_); }
 
 void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
   const Index count = X1.cols(), needed = pending_ + count;
@@ -165,21 +187,33 @@ void PairSummary::join(Matrix Xc, const Vector& mean, Index count) {
 
 // R of [R; Xcᵀ; sᵀ]. A feature that never varied has a zero column, and a zero row, in R: it is left out of the work.
 void PairSummary::append_to_factor(Matrix Xc, const Vector& step) {
-  const Index p = Xc.rows(), m = Xc.cols();
+  const Index p = Xc.rows(), m = Xc.cols() + 1;
   std::vector<Index> used;
   for (Index j = 0; j < p; ++j) {
     if (step(j) != 0 || factor_.col(j).head(j + 1).any() || Xc.row(j).any()) used.push_back(j);
   }
-  Matrix appended(m + 1, static_cast<Index>(used.size()));
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    const auto column = static_cast<Index>(k);
-    appended.col(column).head(m) = Xc.row(used[k]);
-    appended(m, column) = step(used[k]);
+  const auto a = static_cast<Index>(used.size());
+  if (m >= 8 * a && a > 0) {
+    // Many rows of few features: LAPACK's QR gains little by threads, so each half is one thread's. R, little beside
+    // them, joins the first.
+    std::array<Matrix, 2> R;
+    in_shares_over_blas(2, [&](Index begin, Index end) {
+      for (Index half = begin; half < end; ++half) {
+        const Index first = half * m / 2, count = (half + 1) * m / 2 - first;
+        Matrix rows = rows_of(Xc, step, used, half == 0 ? a : 0, first, count);
+        if (half == 0) rows.topRows(a) = factor_(used, used);
+        R[static_cast<std::size_t>(half)] = linalg::triangular_factor(std::move(rows));
+      }
+    });
+    in_shares_over_blas(1, [&](Index, Index) { linalg::append_rows(R[0], R[1]); });  // too small for BLAS's threads
+    factor_(used, used) = R[0];
+    return;
   }
+  Matrix appended = rows_of(Xc, step, used, 0, 0, m);
   Xc.resize(0, 0);
   if (compressed_ == 0) {
     factor_(used, used) = linalg::triangular_factor(std::move(appended));
-  } else if (static_cast<Index>(used.size()) == p) {
+  } else if (a == p) {
     linalg::append_rows(factor_, appended);
   } else {
     Matrix R = factor_(used, used);

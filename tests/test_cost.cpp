@@ -1,0 +1,99 @@
+// What fits cost, in counted floating point operations: a guard against slower ways that no clock of a shared machine
+// would tell. Each budget is what the mathematics needs (docs/benchmarks.md) and a tenth.
+#include "linalg.hpp"
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using testing::Pairs;
+using testing::Random;
+using testing::random_pairs;
+
+double cube(double x) { return x * x * x; }
+
+template <class Work>
+double cost_of(const Work& work) {
+  const double before = linalg::operations();
+  work();
+  return linalg::operations() - before;
+}
+
+Model fit_summary(const Pairs& pairs, const Covariance& C, Accumulate accumulate) {
+  PairSummary summary(pairs.X1.rows(), pairs.X2.rows(), accumulate);
+  summary.add(pairs.X1, pairs.X2);
+  return fit(summary, C, C);
+}
+
+// d features each, n samples, the covariance of domain 1 to rank t: one SVD of a domain, one QR of the other, one SVD
+// of B.
+TEST(Cost, OfTheFitAtPaperShape) {
+  Random random(1);
+  const double d = 90, n = 560, t = 60, p = 2 * d;
+  const Pairs pairs = random_pairs(random, 90, 90, 560);
+  const Covariance C = Covariance::data(Domain::one, 60);
+  const double svd = 26 * cube(d);
+  const double maps = 8 * d * d * t, proof = 2 * (2 * t * d * p + t * t * p + d * t * p) + 4 * d * t * t;
+  const double by_qr = 2 * p * p * n + svd + 4 * d * d * (p - d / 3) + 2 * d * d * d + svd + maps + proof;
+  const double by_gram = p * p * n + 18 * cube(d) + 8 * cube(d) + svd + maps + proof;
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, C, Accumulate::qr); }), 1.1 * by_qr);
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, C, Accumulate::gram); }), 1.1 * by_gram);
+}
+
+// A feature that never varies costs nothing.
+TEST(Cost, OfConstantFeatures) {
+  Random random(2);
+  Pairs pairs = random_pairs(random, 60, 60, 500);
+  const Covariance I = Covariance::identity(5);
+  const double all = cost_of([&] { fit_summary(pairs, I, Accumulate::qr); });
+  pairs.X1.topRows(30).setConstant(1);
+  pairs.X2.topRows(30).setConstant(2);
+  const double half = cost_of([&] { fit_summary(pairs, I, Accumulate::qr); });
+  EXPECT_LT(half, 0.35 * all);
+}
+
+// n samples of d > n features: two n×n Gram matrices, one eigenproblem for the ties, and products with k columns.
+TEST(Cost, OfWideData) {
+  Random random(3);
+  const double d = 2000, n = 60, k = 5;
+  const Pairs pairs = {random.matrix(2000, 60), random.matrix(2000, 60)};
+  const Covariance I = Covariance::identity(5);
+  const double gram = 2 * d * n * n, ties = 9 * cube(n) + 14 * cube(n), maps = 2 * 2 * 2 * d * n * k,
+               proof = 4 * d * n * k;
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, I, Accumulate::qr); }), 1.1 * (gram + ties + maps + proof) + 1e6);
+}
+
+// Adding n samples grows with n alone.
+TEST(Cost, OfSummarizingIsLinear) {
+  Random random(4);
+  const auto cost = [&](Index n) {
+    const Matrix X1 = random.matrix(20, n), X2 = random.matrix(15, n);
+    return cost_of([&] {
+      PairSummary summary(20, 15, Accumulate::qr);
+      summary.add(X1, X2);
+      summary.mean(Domain::one);
+    });
+  };
+  const double once = cost(81920), twice = cost(163840);  // the last block, up to 4096, is not compressed yet
+  EXPECT_NEAR(twice / once, 2, 0.1);
+  EXPECT_LT(once, 1.1 * 2 * 35 * 35 * 81920.0);
+}
+
+// Twenty steps of LSQR on many samples: one SVD of the map, then a few operations a number.
+TEST(Cost, OfLsqrDoesNotGrowWithItsSteps) {
+  Random random(5);
+  const Pairs pairs = random_pairs(random, 60, 60, 400);
+  const Covariance C = Covariance::data(Domain::one, 40);
+  const Model model = fit(pairs.X1, pairs.X2, C, C);
+  const Matrix X = random.matrix(60, 300);
+  const auto cost = [&](Index steps) {
+    LsqrOptions options;
+    options.iterations = steps;
+    options.tolerance = 0;
+    return cost_of([&] { translate(model, Domain::two, Domain::one, X, Method::lsqr, options); });
+  };
+  EXPECT_LT(cost(40), 1.01 * cost(20));
+}
+
+}  // namespace
+}  // namespace cgmca

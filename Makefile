@@ -8,16 +8,17 @@ FUZZ_RUNS ?= 2000000
 all: build
 
 deps:
-	@tools/install-deps
+	@tools/install-deps test
 
 build: deps
-	@test -f build/build.ninja || cmake --preset release
+	@grep -qs 'CGMCA_TESTS:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DCGMCA_TESTS=ON -DCGMCA_PYTHON=ON
 	@cmake --build --preset release
 
 # The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
-# Builds no tests, which would take most of its time.
-demo: deps
-	@test -f build/build.ninja || cmake --preset release
+# Needs and builds neither tests nor the Python package, which would take most of its time.
+demo:
+	@tools/install-deps
+	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON=OFF
 	@cmake --build --preset release --target cgmca_cli example_two_sensors
 	@build/examples/example_two_sensors
 	@data="$$(tools/get-mnist)" || true; build/cgmca reproduce mnist --progress plain $${data:+--data "$$data"} --out out/mnist

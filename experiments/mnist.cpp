@@ -13,6 +13,8 @@
 
 #include <cgmca/random.hpp>
 
+#include "experiments/parallel.hpp"
+
 namespace cgmca::experiments {
 using namespace random_numbers;
 
@@ -227,10 +229,15 @@ MnistResult run_mnist(const Dataset& data, const MnistOptions& options, const Pr
   const double steps = static_cast<double>(result.rows.size()) * options.repeat;
   double done = 0;
   for (int repetition = 0; repetition < options.repeat; ++repetition) {
-    for (DigitRow& row : result.rows) {
-      run_digit(data, options, repetition, repetition == 0, row, row.digit == shown ? &result.curve : nullptr);
-      if (progress) progress(row.digit, ++done / steps);
-    }
+    side_by_side(
+        result.rows.size(),
+        [&](std::size_t k) {
+          DigitRow& row = result.rows[k];
+          run_digit(data, options, repetition, repetition == 0, row, row.digit == shown ? &result.curve : nullptr);
+        },
+        [&] {
+          if (progress) progress(++done / steps);
+        });
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -96,8 +96,8 @@ struct Split {
 };
 Split split(const std::vector<Index>& images, int digit, std::uint64_t seed);
 
-// Called after each digit of each run, with the part done.
-using Progress = std::function<void(int digit, double done)>;
+// Called after each digit of each run, with the part done, by one thread at a time; may throw to stop.
+using Progress = std::function<void(double done)>;
 
 // Throws InvalidInput where a digit has fewer than 10 images or repeat < 1.
 MnistResult run_mnist(const Dataset& data, const MnistOptions& options, const Progress& progress = {});

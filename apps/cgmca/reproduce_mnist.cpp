@@ -47,7 +47,7 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
   {
     Progress progress(session, "classes done", steps);
     Index done = 0;
-    result = run_mnist(data, settings, [&](int, double) {
+    result = run_mnist(data, settings, [&](double) {
       progress.update(++done);
       stop_if_interrupted();
     });

@@ -46,14 +46,13 @@ struct World {
 
 int main() {
   World world;
-  const auto [X1, X2, labels] = world.draw(500);
-  const auto [unused, unknown, truth] = world.draw(1000);
+  const World::Things known = world.draw(500), unknown = world.draw(1000);
   const Index matched = 40;
-  const Matrix pairs1 = X1.leftCols(matched), pairs2 = X2.leftCols(matched);
-  const std::vector<int> pair_labels(labels.begin(), labels.begin() + matched);
+  const Matrix pairs1 = known.X1.leftCols(matched), pairs2 = known.X2.leftCols(matched);
+  const std::vector<int> pair_labels(known.labels.begin(), known.labels.begin() + matched);
 
   // 1. Tune over the matched pairs.
-  cgmca::PairFolds folds(X1.rows(), X2.rows(), {.folds = 5, .repeats = 2});
+  cgmca::PairFolds folds(pairs1.rows(), pairs2.rows(), {.folds = 5, .repeats = 2});
   folds.add(pairs1, pairs2);
   cgmca::TuneOptions options;
   options.families = {cgmca::Family::identity, cgmca::Family::correlation};
@@ -63,14 +62,16 @@ int main() {
 
   // 2. Fit, and map both domains into the common space.
   const auto share = [&](const cgmca::Model& model) {
-    const Matrix train = cgmca::apply(model, Domain::one, X1), test = cgmca::apply(model, Domain::two, unknown);
-    return cgmca::accuracy(cgmca::nearest_neighbour(train, labels, test), truth);
+    const Matrix train = cgmca::apply(model, Domain::one, known.X1);
+    const Matrix test = cgmca::apply(model, Domain::two, unknown.X2);
+    return cgmca::accuracy(cgmca::nearest_neighbour(train, known.labels, test), unknown.labels);
   };
   const cgmca::Model model = cgmca::fit(folds.all(), tuned.choice());
 
   // 3. Classify. Beside it: the plain fit, and only the matched measurements.
   const cgmca::Covariance plain = cgmca::Covariance::largest_identity();
-  const double only_matched = cgmca::accuracy(cgmca::nearest_neighbour(pairs2, pair_labels, unknown), truth);
+  const double only_matched =
+      cgmca::accuracy(cgmca::nearest_neighbour(pairs2, pair_labels, unknown.X2), unknown.labels);
   fmt::print("named right: tuned {:.3f}, plain fit {:.3f}, matched measurements alone {:.3f}, guessing {:.3f}\n",
              share(model), share(cgmca::fit(folds.all(), plain, plain)), only_matched, 1.0 / 6);
   return share(model) > only_matched ? 0 : 1;

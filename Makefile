@@ -11,14 +11,14 @@ deps:
 	@tools/install-deps test
 
 build: deps
-	@grep -qs 'CGMCA_TESTS:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DCGMCA_TESTS=ON -DCGMCA_PYTHON=ON
+	@grep -qs 'CGMCA_TESTS:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DCGMCA_TESTS=ON -DCGMCA_PYTHON_PACKAGE=ON
 	@cmake --build --preset release
 
 # The library at work on two small data sets, then the paper's table and figures: out/mnist/report.html.
 # Needs and builds neither tests nor the Python package, which would take most of its time.
 demo:
 	@tools/install-deps
-	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON=OFF
+	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
 	@cmake --build --preset release --target cgmca_cli example_two_sensors
 	@build/examples/example_two_sensors
 	@data="$$(tools/get-mnist)" || true; build/cgmca reproduce mnist --progress plain $${data:+--data "$$data"} --out out/mnist

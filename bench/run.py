@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cgmca beside what NumPy, SciPy and scikit-learn users write: `make bench`.
 
-    bench/run.py [--runs 5] [--threads N] [--only WORD] [--all-peers] [--out bench/results]
+    bench/run.py [--runs 5] [--threads N] [--only WORD] [--without WORD] [--all-peers] [--out bench/results]
 
 Every row runs ours and the peer's in turn, `runs` times each, on the same number of BLAS threads and with the same BLAS
 kernels, checks that both found the same, and prints the median times and their ratio. Results: latest.json, table.md and
@@ -28,6 +28,7 @@ def parse():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--without", action="append", default=[], help="not rows whose name or peer contains this")
     parser.add_argument("--all-peers", action="store_true", help="Octave and R too")
     parser.add_argument("--out", default=str(ROOT / "bench" / "results"))
     return parser.parse_args()
@@ -185,9 +186,14 @@ def close(found, expected, tolerance):
 RESULTS = []
 
 
+def wanted(name, peer_name):
+    text = f"{name} {peer_name}"
+    return OPTIONS.only in text and not any(word in text for word in OPTIONS.without)
+
+
 def compare(name, peer_name, target, ours, peer, check, flops=0, accuracy=None, runs=None):
     """Interleaved runs of both; check(result of the peer) says whether ours is the same."""
-    if OPTIONS.only and OPTIONS.only not in f"{name} {peer_name}":
+    if not wanted(name, peer_name):
         return
     our_times, peer_times, our_memory, peer_memory, last = [], [], [], [], {}
     for _ in range(runs or OPTIONS.runs):

@@ -250,9 +250,8 @@ bool PairSummary::measure_conditioning() {
   return true;
 }
 
-// Adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most its trace, so the bounds can be
-// carried on without measuring. Where they no longer prove enough, measure once more before giving
-// up.
+// Adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most its trace, so the bounds can be carried on without
+// measuring. Where they no longer prove enough, the sum is measured before what is there now is given up.
 bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
   std::array<double, 2> added;
   for (Domain domain : kDomains) {
@@ -265,7 +264,12 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
   };
   if (compressed_ == 0) return true;  // measured by choose_form with Xc itself
   if (!(proven(Domain::one) && proven(Domain::two))) {
-    if (!measure_conditioning() || !proven(Domain::one) || !proven(Domain::two)) return false;
+    Matrix now = factor_;
+    linalg::add_gram(factor_, Xc);
+    linalg::add_gram(factor_, step);
+    const bool safe = measure_conditioning();
+    factor_ = std::move(now);
+    return safe;
   }
   for (Domain domain : kDomains) spectrum_[slot(domain)].largest += added[slot(domain)];
   return true;
@@ -291,7 +295,9 @@ void PairSummary::merge(const PairSummary& that) {
     throw WrongDimension(
         fmt::format("cannot merge a summary of {}+{} features with one of {}+{}", d1_, d2_, that.d1_, that.d2_));
   }
-  const auto add_rows = [this](const Matrix& rows) { add(rows.topRows(d1_), rows.bottomRows(d2_)); };
+  const auto add_rows = [this](const Matrix& rows) {
+    if (rows.cols() > 0) add(rows.topRows(d1_), rows.bottomRows(d2_));
+  };
   const Matrix rows = that.rows_.leftCols(that.pending_);
   if (that.compressed_ > 0 && compressed_ == 0) {
     // Only the other one is compressed: continue it with our rows.

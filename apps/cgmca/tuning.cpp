@@ -232,8 +232,10 @@ std::string describe_text(const TuneResult& result) {
   if (!result.infeasible.empty())
     text += fmt::format("    {} of the grid need a higher rank\n", result.infeasible.size());
   const Candidate& choice = result.choice();
-  text += fmt::format("* best, → simplest within one standard error of it: --cov {}:{}{}{}\n", name(choice.family),
-                      choice.rank, choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
+  text += fmt::format("* best, → simplest within one standard error of it{}: --cov {}:{}{}{}\n",
+                      result.criterion == Criterion::classification ? " and of the least translation error" : "",
+                      name(choice.family), choice.rank,
+                      choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
                       choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
   return text;
 }

@@ -35,18 +35,21 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   for (Index rank : ranks) rank_names.push_back(fmt::format("{}", rank));
   for (Index rank : max_ranks) max_rank_names.push_back(rank_text(rank));
 
-  report::Page page("Cross-validation", fmt::format("{} pairs, {} folds, {} repeats, criterion: {}", result.samples,
-                                                    result.folds.folds, result.folds.repeats, name(result.criterion)));
+  report::Page page("Cross-validation",
+                    fmt::format("{} pairs, {} folds, {} repeat{}, criterion: {}", result.samples, result.folds.folds,
+                                result.folds.repeats, result.folds.repeats == 1 ? "" : "s", name(result.criterion)));
   const Trial& best = result.trials[result.best];
   const Trial& chosen = result.trials[result.chosen];
   const auto score_text = [&](const Trial& trial) {
     return fmt::format("{:.4f} ± {:.4f}", trial[result.criterion].mean, trial[result.criterion].standard_error);
   };
   page.section("The choice")
-      .text(fmt::format("Chosen: {} (error {}). It is the simplest of those within one standard error of the best, {} "
-                        "(error {}): the least rank, then the least max rank, then the largest ridge.",
-                        chosen.candidate.description(), score_text(chosen), best.candidate.description(),
-                        score_text(best)));
+      .text(fmt::format(
+          "Chosen: {} (error {}). It is the simplest of those within one standard error of the best, {} "
+          "(error {}){}: the least rank, then the least max rank, then the largest ridge.",
+          chosen.candidate.description(), score_text(chosen), best.candidate.description(), score_text(best),
+          result.criterion == Criterion::classification ? ", and within one of the least translation error among those"
+                                                        : ""));
   if (test != nullptr) page.text(describe_text(*test));
 
   page.section("The grid");

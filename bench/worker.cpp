@@ -17,7 +17,6 @@
 #include <iostream>
 #include <map>
 #include <sstream>
-#include <thread>
 
 namespace {
 
@@ -74,7 +73,6 @@ Matrix stacked(const Model& model) {
   return both;
 }
 
-// Each thread takes fits in turn, with BLAS on one thread inside.
 void small_fits(Worker& worker, std::istringstream& words) {
   std::string first, second;
   Index d1 = 0, d2 = 0, n = 0, k = 0;
@@ -82,29 +80,16 @@ void small_fits(Worker& worker, std::istringstream& words) {
   const Matrix& X1 = worker.data.at(first);
   const Matrix& X2 = worker.data.at(second);
   const Index fits = X1.cols() / n;
-  const int workers = threads() > 0 ? threads() : 1;
   worker.answer.resize(k, fits);
+  std::vector<double> residuals(static_cast<std::size_t>(fits));
   timed("", [&] {
-    set_threads(1);
-    double residual = 0;
-    std::vector<double> residuals(static_cast<std::size_t>(workers));
-    {
-      std::vector<std::jthread> team;
-      for (int w = 0; w < workers; ++w) {
-        team.emplace_back([&, w] {
-          const Covariance I = Covariance::identity(k);
-          for (Index f = w; f < fits; f += workers) {
-            const Model model = fit(X1.middleCols(f * n, n), X2.middleCols(f * n, n), I, I);
-            worker.answer.col(f) = model.certificate.singular_B.head(k);
-            double& worst = residuals[static_cast<std::size_t>(w)];
-            worst = std::max(worst, model.certificate.constraint_residuals[0]);
-          }
-        });
-      }
-    }
-    set_threads(workers);
-    for (double value : residuals) residual = std::max(residual, value);
-    return fmt::format(", \"residual\": {}", residual);
+    const Covariance I = Covariance::identity(k);
+    side_by_side(fits, [&](Index f) {
+      const Model model = fit(X1.middleCols(f * n, n), X2.middleCols(f * n, n), I, I);
+      worker.answer.col(f) = model.certificate.singular_B.head(k);
+      residuals[static_cast<std::size_t>(f)] = model.certificate.constraint_residuals[0];
+    });
+    return fmt::format(", \"residual\": {}", *std::max_element(residuals.begin(), residuals.end()));
   });
 }
 

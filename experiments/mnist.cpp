@@ -9,11 +9,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 #include <cgmca/random.hpp>
-
-#include "experiments/parallel.hpp"
 
 namespace cgmca::experiments {
 using namespace random_numbers;
@@ -228,16 +227,15 @@ MnistResult run_mnist(const Dataset& data, const MnistOptions& options, const Pr
   }
   const double steps = static_cast<double>(result.rows.size()) * options.repeat;
   double done = 0;
+  std::mutex mutex;
+  // Several digits at a time: their SVDs gain little by BLAS's own threads.
   for (int repetition = 0; repetition < options.repeat; ++repetition) {
-    side_by_side(
-        result.rows.size(),
-        [&](std::size_t k) {
-          DigitRow& row = result.rows[k];
-          run_digit(data, options, repetition, repetition == 0, row, row.digit == shown ? &result.curve : nullptr);
-        },
-        [&] {
-          if (progress) progress(++done / steps);
-        });
+    side_by_side(static_cast<Index>(result.rows.size()), [&](Index k) {
+      DigitRow& row = result.rows[static_cast<std::size_t>(k)];
+      run_digit(data, options, repetition, repetition == 0, row, row.digit == shown ? &result.curve : nullptr);
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done / steps);
+    });
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -89,8 +89,8 @@ struct TriangleFactor {
 };
 
 std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<Index> features, Matrix R,
-                                          double tolerance) {
-  if (!(linalg::reciprocal_condition(R) * kSafeTriangle >= 1)) return std::nullopt;
+                                          double tolerance, double safe = kSafeTriangle) {
+  if (!(linalg::condition(R) <= safe)) return std::nullopt;  // nor where it is not finite
   TriangleFactor result;
   result.factor.trace = variance.sum();
   result.factor.features = variance.size();
@@ -132,8 +132,8 @@ std::optional<TriangleFactor> triangulate_wide(const Matrix& S, const Vector& va
   const Vector w = 2 * (K * v - v.dot(K * v) * v);
   K -= v * w.transpose() + w * v.transpose();  // P K P = K - v wᵀ - w vᵀ, w = 2 (Kv - (vᵀKv) v)
   Matrix R = linalg::cholesky(K.topLeftCorner(n - 1, n - 1));
-  if (R.size() == 0 || linalg::condition(R) > kSafeGram) return std::nullopt;
-  auto result = triangle_of(variance, std::move(features), std::move(R), tolerance);
+  if (R.size() == 0) return std::nullopt;
+  auto result = triangle_of(variance, std::move(features), std::move(R), tolerance, kSafeGram);
   if (!result) return result;
   Triangle& triangle = *result->factor.triangle;
   triangle.S = &S;

@@ -3,6 +3,7 @@
 // row that compilers turn into vector instructions, whatever the width of the image.
 #include <cgmca/error.hpp>
 #include <cgmca/image.hpp>
+#include <cgmca/parallel.hpp>
 
 #include <fmt/format.h>
 
@@ -11,8 +12,6 @@
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include "parallel.hpp"
 
 // The loops are compiled for several generations of x86 and chosen when the program starts. The sanitizers cannot
 // start before that choice is made, so they get the plain ones. Products and sums are never contracted
@@ -213,10 +212,11 @@ void check(const MatrixView& images, const MatrixView& references) {
 template <class MakeWorker>
 void for_each_group(Index images, const MakeWorker& make_worker) {
   const Index groups = (images + kLanes - 1) / kLanes;
-  constexpr Index least = 8;  // a thread costs about as much as 64 images
-  in_shares(groups, least, [&](Index begin, Index end) {
+  // One share a thread, and fewer where there is little to do: a thread costs about as much as 64 images.
+  const Index shares = std::clamp<Index>(worker_count(), 1, std::max<Index>(1, groups / 8));
+  side_by_side(shares, [&](Index share) {
     auto worker = make_worker();
-    for (Index group = begin; group < end; ++group) worker(group * kLanes);
+    for (Index group = groups * share / shares; group < groups * (share + 1) / shares; ++group) worker(group * kLanes);
   });
 }
 

@@ -369,17 +369,6 @@ Qr thin_qr(Matrix T) {
   return {std::move(T), std::move(R)};
 }
 
-double reciprocal_condition(const MatrixView& R) {
-  require(R.rows() == R.cols(), "condition of a triangle that is not square");
-  double rcond = 0;
-  const auto n = static_cast<std::size_t>(R.rows());
-  std::vector<double> work(3 * n);
-  std::vector<lapack_int> iwork(n);
-  check("trcon", LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', narrow(R.rows()), R.data(), leading(R), &rcond,
-                                     work.data(), iwork.data()));
-  return rcond;
-}
-
 double condition(const MatrixView& R) {
   constexpr int steps = 30;
   const Index n = R.rows();

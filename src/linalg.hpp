@@ -66,9 +66,7 @@ struct Qr {
 };
 Qr thin_qr(Matrix T);
 
-// An estimate of 1/κ_1(R) for upper triangular R.
-double reciprocal_condition(const MatrixView& R);
-// σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration).
+// σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration); not finite where R is singular.
 double condition(const MatrixView& R);
 
 // R E and Rᵀ E for upper triangular R.

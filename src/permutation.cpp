@@ -1,7 +1,7 @@
 #include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
 #include <cgmca/permutation.hpp>
 #include <cgmca/random.hpp>
-#include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 
 #include "factor.hpp"
 #include "linalg.hpp"
-#include "parallel.hpp"
 
 namespace cgmca {
 namespace {
@@ -106,10 +105,9 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& g
     constexpr Index batch = 64;
     for (Index first = 0; first < test.permutations; first += batch) {
       const Index count = std::min(batch, test.permutations - first);
-      in_shares_over_blas(count, [&](Index begin, Index end) {
-        for (Index b = first + begin; b < first + end; ++b) {
-          reaches[static_cast<std::size_t>(b)] = largest_singular_value(dealt_anew(b)) >= reached;
-        }
+      side_by_side(count, [&](Index task) {
+        const Index b = first + task;
+        reaches[static_cast<std::size_t>(b)] = largest_singular_value(dealt_anew(b)) >= reached;
       });
       if (test.progress) test.progress(static_cast<double>(first + count) / static_cast<double>(test.permutations));
     }

@@ -1,4 +1,5 @@
 #include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
 #include <cgmca/summary.hpp>
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "linalg.hpp"
-#include "parallel.hpp"
 #include "tensor_file.hpp"
 
 namespace cgmca {
@@ -197,15 +197,14 @@ void PairSummary::append_to_factor(Matrix Xc, const Vector& step) {
     // Many rows of few features: LAPACK's QR gains little by threads, so each half is one thread's. R, little beside
     // them, joins the first.
     std::array<Matrix, 2> R;
-    in_shares_over_blas(2, [&](Index begin, Index end) {
-      for (Index half = begin; half < end; ++half) {
-        const Index first = half * m / 2, count = (half + 1) * m / 2 - first;
-        Matrix rows = rows_of(Xc, step, used, half == 0 ? a : 0, first, count);
-        if (half == 0) rows.topRows(a) = factor_(used, used);
-        R[static_cast<std::size_t>(half)] = linalg::triangular_factor(std::move(rows));
-      }
+    side_by_side(2, [&](Index half) {
+      const Index first = half * m / 2, count = (half + 1) * m / 2 - first;
+      Matrix rows = rows_of(Xc, step, used, half == 0 ? a : 0, first, count);
+      if (half == 0) rows.topRows(a) = factor_(used, used);
+      R[static_cast<std::size_t>(half)] = linalg::triangular_factor(std::move(rows));
     });
-    in_shares_over_blas(1, [&](Index, Index) { linalg::append_rows(R[0], R[1]); });  // too small for BLAS's threads
+    const SerialBlas serial;  // what is joined is too small for several threads
+    linalg::append_rows(R[0], R[1]);
     factor_(used, used) = R[0];
     return;
   }

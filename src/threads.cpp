@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <mutex>
+
 namespace cgmca {
 namespace {
 
@@ -14,6 +16,23 @@ Function* find(const char* symbol) {
 }
 
 }  // namespace
+
+namespace {
+std::mutex serial_mutex;
+int serial_count = 0, threads_before = 0;
+}  // namespace
+
+SerialBlas::SerialBlas() {
+  const std::lock_guard lock(serial_mutex);
+  if (serial_count++ > 0) return;
+  threads_before = threads();
+  if (threads_before > 1) set_threads(1);
+}
+
+SerialBlas::~SerialBlas() {
+  const std::lock_guard lock(serial_mutex);
+  if (--serial_count == 0 && threads_before > 1) set_threads(threads_before);
+}
 
 int threads() {
   for (const char* symbol : {"openblas_get_num_threads", "MKL_Get_Max_Threads", "bli_thread_get_num_threads"}) {

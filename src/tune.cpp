@@ -1,6 +1,7 @@
 #include <cgmca/classify.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/invert.hpp>
+#include <cgmca/parallel.hpp>
 #include <cgmca/random.hpp>
 #include <cgmca/tune.hpp>
 
@@ -14,7 +15,6 @@
 
 #include "factor.hpp"
 #include "linalg.hpp"
-#include "parallel.hpp"
 #include "solve.hpp"
 
 namespace cgmca {
@@ -343,21 +343,19 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& given) {
       HeldOut held = hold_out(folds.held_out(repeat, fold), training);
       if (options.labels.samples != nullptr) add_labels(held, options.labels, training, folds, repeat, fold);
       const Factors reduced = reduce(training);
-      // Each share of the grid on a thread of its own: the factors are small here.
-      in_shares_over_blas(static_cast<Index>(grid.size() / shared), [&](Index begin, Index end) {
-        for (auto first = static_cast<std::size_t>(begin) * shared; first < static_cast<std::size_t>(end) * shared;
-             first += shared) {
-          Factors factors = reduced;
-          regularize(factors, grid[first].options());
-          const linalg::Svd svd = linalg::thin_svd(factors.B);
-          for (std::size_t t = first; t < first + shared; ++t) {
-            if (feasible[t] == 0) continue;
-            try {
-              const Covariance C = grid[t].covariance();
-              errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
-            } catch (const Infeasible&) {
-              feasible[t] = 0;
-            }
+      // What shares a factorization of B is one task: the factors are small here.
+      side_by_side(static_cast<Index>(grid.size() / shared), [&](Index task) {
+        const std::size_t first = static_cast<std::size_t>(task) * shared;
+        Factors factors = reduced;
+        regularize(factors, grid[first].options());
+        const linalg::Svd svd = linalg::thin_svd(factors.B);
+        for (std::size_t t = first; t < first + shared; ++t) {
+          if (feasible[t] == 0) continue;
+          try {
+            const Covariance C = grid[t].covariance();
+            errors[t].push_back(measure(solve(factors, svd, C, C).model, held, options.labels));
+          } catch (const Infeasible&) {
+            feasible[t] = 0;
           }
         }
       });

@@ -37,16 +37,20 @@ Index parse_count(const std::string& option, const std::string& text, Index leas
   return value;
 }
 
-Ridge parse_ridge(const std::string& text) {
-  if (text == "auto") return Ridge::oas();
+std::optional<double> parse_number(const std::string& text) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, value);
-  if (problem != std::errc() || stop != end || !(value >= 0) || !std::isfinite(value)) {
-    throw UsageError(
-        fmt::format("a ridge is a number from 0 up, in units of a feature's mean variance, or auto; not '{}'", text));
-  }
+  if (problem != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+Ridge parse_ridge(const std::string& text) {
+  if (text == "auto") return Ridge::oas();
+  const auto value = parse_number(text);
+  if (value && *value >= 0) return *value;
+  throw UsageError(
+      fmt::format("a ridge is a number from 0 up, in units of a feature's mean variance, or auto; not '{}'", text));
 }
 
 void add_extra_options(CLI::App& command, ExtraSources& extra) {

@@ -17,8 +17,8 @@ class App;
 namespace cgmca::cli {
 
 Ridge parse_ridge(const std::string& text);  // a number or "auto"; throws UsageError
-// "1,2,5"; each part read by `parse`.
-std::vector<std::string> split_list(const std::string& text);
+std::optional<double> parse_number(const std::string& text);
+std::vector<std::string> split_list(const std::string& text);                        // "1,2,5"
 Index parse_count(const std::string& option, const std::string& text, Index least);  // throws UsageError
 
 // Files of samples without partner, one for each domain, either may be absent.

@@ -21,11 +21,11 @@ void reproduce_sar(const Session& session, const ReproduceOptions& options) {
   if (!options.fractions.empty()) {
     settings.fractions.clear();
     for (const std::string& text : split_list(options.fractions)) {
-      const double fraction = parse_ridge(text).value;
-      if (!(fraction > 0 && fraction < 1)) {
+      const auto fraction = parse_number(text);
+      if (!fraction || !(*fraction > 0 && *fraction < 1)) {
         throw UsageError(fmt::format("--fractions are shares between 0 and 1, not '{}'", text));
       }
-      settings.fractions.push_back(fraction);
+      settings.fractions.push_back(*fraction);
     }
   }
   const std::string folder = options.data.empty() ? default_sample_folder() : options.data;

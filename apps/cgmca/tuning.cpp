@@ -75,9 +75,12 @@ Matrix appended(Matrix all, const Matrix& block) {
   return all;
 }
 
-std::string rank_text(Index max_rank) { return max_rank == 0 ? "all" : fmt::format("{}", max_rank); }
+bool has(const TuneResult& result, Criterion criterion) { return std::isfinite(result.trials[0][criterion].mean); }
 
-// The trials from the best to the worst.
+}  // namespace
+
+std::string max_rank_text(Index max_rank) { return max_rank == 0 ? "all" : fmt::format("{}", max_rank); }
+
 std::vector<std::size_t> by_merit(const TuneResult& result) {
   std::vector<std::size_t> order(result.trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -86,10 +89,6 @@ std::vector<std::size_t> by_merit(const TuneResult& result) {
   });
   return order;
 }
-
-bool has(const TuneResult& result, Criterion criterion) { return std::isfinite(result.trials[0][criterion].mean); }
-
-}  // namespace
 
 void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
@@ -218,8 +217,8 @@ std::string describe_text(const TuneResult& result) {
     const Score& score = trial[result.criterion];
     return fmt::format(
         "{}{} {:<18} {:>9} {:>7}   {:.4f} ± {:.4f}\n", t == result.chosen ? " →" : "  ", t == result.best ? "*" : " ",
-        fmt::format("{}:{}", name(trial.candidate.family), trial.candidate.rank), rank_text(trial.candidate.max_rank),
-        name(trial.candidate.ridge), score.mean, score.standard_error);
+        fmt::format("{}:{}", name(trial.candidate.family), trial.candidate.rank),
+        max_rank_text(trial.candidate.max_rank), name(trial.candidate.ridge), score.mean, score.standard_error);
   };
   const auto order = by_merit(result);
   bool shown = false;

@@ -29,6 +29,9 @@ struct Tuning {
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const FitOptions& base,
                   bool columns);
 
+std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from the best to the worst
+std::string max_rank_text(Index max_rank);                    // "50", "all"
+
 Json describe(const TuneResult& result);
 std::string describe_text(const TuneResult& result);
 Json describe(const PermutationTest& test);

@@ -22,8 +22,6 @@ std::vector<Value> distinct(const TuneResult& result, const Key& key) {
   return values;
 }
 
-std::string rank_text(Index max_rank) { return max_rank == 0 ? "all" : fmt::format("{}", max_rank); }
-
 }  // namespace
 
 void write_tuning_report(const std::string& path, const TuneResult& result, const PermutationTest* test) {
@@ -33,7 +31,7 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   const auto ridges = distinct<std::string>(result, [](const Candidate& c) { return name(c.ridge); });
   std::vector<std::string> rank_names, max_rank_names;
   for (Index rank : ranks) rank_names.push_back(fmt::format("{}", rank));
-  for (Index rank : max_ranks) max_rank_names.push_back(rank_text(rank));
+  for (Index rank : max_ranks) max_rank_names.push_back(max_rank_text(rank));
 
   report::Page page("Cross-validation",
                     fmt::format("{} pairs, {} folds, {} repeat{}, criterion: {}", result.samples, result.folds.folds,
@@ -88,20 +86,16 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
     shown.push_back(criterion);
     table.columns.emplace_back(name(criterion));
   }
-  std::vector<const Trial*> order;
-  for (const Trial& trial : result.trials) order.push_back(&trial);
-  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) {
-    return (*a)[result.criterion].mean < (*b)[result.criterion].mean;
-  });
-  for (const Trial* trial : order) {
-    const Candidate& candidate = trial->candidate;
+  for (std::size_t t : by_merit(result)) {
+    const Trial& trial = result.trials[t];
+    const Candidate& candidate = trial.candidate;
     std::vector<std::string> row = {fmt::format("{}:{}{}", name(candidate.family), candidate.rank,
-                                                trial == &chosen ? " (chosen)"
-                                                : trial == &best ? " (best)"
-                                                                 : ""),
-                                    rank_text(candidate.max_rank), name(candidate.ridge)};
+                                                t == result.chosen ? " (chosen)"
+                                                : t == result.best ? " (best)"
+                                                                   : ""),
+                                    max_rank_text(candidate.max_rank), name(candidate.ridge)};
     for (Criterion criterion : shown) {
-      row.push_back(fmt::format("{:.4f} ± {:.4f}", (*trial)[criterion].mean, (*trial)[criterion].standard_error));
+      row.push_back(fmt::format("{:.4f} ± {:.4f}", trial[criterion].mean, trial[criterion].standard_error));
     }
     table.rows.push_back(std::move(row));
   }

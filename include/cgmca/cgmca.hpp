@@ -29,4 +29,6 @@
 //
 #include <cgmca/random.hpp>
 //
+#include <cgmca/parallel.hpp>
+//
 #include <cgmca/threads.hpp>

@@ -12,6 +12,16 @@ int threads();
 // BLIS have one).
 void set_threads(int count);
 
+// While one of these lives BLAS uses one thread, for work that is itself shared among threads. Several at once, on
+// several threads, count: the last to go restores what was there before the first.
+class SerialBlas {
+ public:
+  SerialBlas();
+  ~SerialBlas();
+  SerialBlas(const SerialBlas&) = delete;
+  SerialBlas& operator=(const SerialBlas&) = delete;
+};
+
 // For instance "OpenBLAS 0.3.21 …"; "unknown BLAS" where the library in use does not tell.
 std::string blas_description();
 

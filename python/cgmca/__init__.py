@@ -23,9 +23,11 @@ correlations are real: `permutation_test`. Images:
 """
 
 from . import datasets, image
+from ._certificate import Certificate, FitWarning, Regularized
 from ._core import InfeasibleError, PairSummary, __version__, blas_description, set_threads, threads
-from ._estimators import CGMCA, MCA, Certificate, FitWarning, Regularized, load, save
+from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
+from ._models import load, save
 from ._plotting import plot_correlations, plot_translation
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 

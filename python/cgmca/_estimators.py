@@ -1,88 +1,24 @@
-"""CGMCA and MCA with scikit-learn's manners; loading and saving."""
+"""CGMCA and MCA with scikit-learn's manners."""
 
 from __future__ import annotations
 
-import dataclasses
-import numbers
-import os
-import re
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._certificate import Certificate, FitWarning, Regularized
 from ._compat import check_array, validate_data
+from ._settings import as_count, as_covariances, as_number, as_pair, as_ridge
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
     Array = NDArray[np.float64]
-
-
-class FitWarning(UserWarning):
-    """A fit that is right, but should not be trusted on new samples: it says why, and what to do."""
-
-
-class Regularized(NamedTuple):
-    """The covariance of a domain that the constraint holds for: ``data`` · Θ + ``ridge`` · I, Θ of ``samples``."""
-
-    data: float
-    ridge: float
-    samples: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Certificate:
-    """What a fit attained, beside what no fit can surpass.
-
-    ``excess`` and ``constraint_residuals`` are rounding errors, or something is wrong.
-
-    Attributes
-    ----------
-    objective : float
-        Mean squared distance of the mapped pairs.
-    bound : float
-        No maps with the prescribed covariances can go below.
-    constraint_residuals : (float, float)
-        Relative distance of each map's output covariance from the prescribed one.
-    constrained : (Regularized, Regularized)
-        The covariance of each domain that is meant by that: the sample covariance Θ, or a regularized one.
-    covariance_trace : float
-        The scale of objective and bound: that of pairs which have nothing to do with each other.
-    singular_A, singular_B : ndarray
-        Singular values of the product of the covariances' factors; the canonical correlations.
-    ranks, covariance_ranks : (int, int)
-        Of the data, and of the prescribed covariances.
-    min_gap : float
-        Smallest relative gap between the canonical correlations used. Where it is tiny the directions, though not
-        the optimum, are determined by a rule more than by the data.
-    tolerances : (float, float)
-        Singular values of a domain below this fraction of its largest count as zero.
-    route : str
-        Form of the summary and the factorizations used.
-    """
-
-    objective: float
-    bound: float
-    constraint_residuals: Tuple[float, float]
-    constrained: Tuple[Regularized, Regularized]
-    covariance_trace: float
-    singular_A: Array
-    singular_B: Array
-    ranks: Tuple[int, int]
-    covariance_ranks: Tuple[int, int]
-    min_gap: float
-    tolerances: Tuple[float, float]
-    route: str
-
-    @property
-    def excess(self) -> float:
-        """How far the objective lies above its bound, relative to ``covariance_trace``."""
-        return abs(self.objective - self.bound) / self.covariance_trace
 
 
 class _Pending:
@@ -352,10 +288,10 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         raise NotImplementedError
 
     def _settings(self, extra_X: Any = None, extra_Y: Any = None) -> dict[str, Any]:
-        c1, c2 = _covariances(self._covariance_setting(), self.n_components)
-        return {"c1": c1, "c2": c2, "rank_tol": _number("rank_tol", self.rank_tol),
-                "max_rank": tuple(_count("max_rank", rank) or 0 for rank in _pair(self.max_rank)),
-                "ridge": tuple(map(_ridge, _pair(self.ridge))),
+        c1, c2 = as_covariances(self._covariance_setting(), self.n_components)
+        return {"c1": c1, "c2": c2, "rank_tol": as_number("rank_tol", self.rank_tol),
+                "max_rank": tuple(as_count("max_rank", rank) or 0 for rank in as_pair(self.max_rank)),
+                "ridge": tuple(map(as_ridge, as_pair(self.ridge))),
                 "extra_X": None if extra_X is None else check_array(extra_X, finite=False, dtype="numeric",
                                                                         ensure_min_samples=0),
                 "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False, ensure_min_samples=0)}
@@ -509,119 +445,3 @@ class MCA(_Matching):
 
     def _covariance_setting(self) -> Any:
         return "identity"
-
-
-# Settings, checked when they are used
-
-
-def _number(name: str, value: Any) -> Optional[float]:
-    if value is None:
-        return None
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
-    raise TypeError(f"{name} must be a number, not {value!r}")
-
-
-def _count(name: str, value: Any) -> Optional[int]:
-    if value is None:
-        return None
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} is {value}; at least 1 is needed")
-    return int(value)
-
-
-def _ridge(value: Any) -> Union[float, str]:
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"no ridge '{value}': give a number or 'auto'")
-        return value
-    return _number("ridge", value) or 0.0
-
-
-def _pair(value: Any) -> Tuple[Any, Any]:
-    if not isinstance(value, tuple):
-        return value, value
-    if len(value) != 2:
-        raise ValueError(f"a pair, one for each domain, has two entries, this one has {len(value)}")
-    return value
-
-
-def _covariances(setting: Any, n_components: Any) -> Tuple[_core.Covariance, _core.Covariance]:
-    n = _count("n_components", n_components)
-    both = _pair(setting)
-    arrays = [check_array(one, dtype="numeric", finite=False, input_name="covariance")
-              for one in both if not isinstance(one, str)]
-    k = arrays[0].shape[0] if arrays else None  # an identity beside an array is as large as that
-    if n is not None and len(arrays) == 2 and n != k:
-        raise ValueError(f"n_components is {n}, but the covariance given has {k} dimensions; leave n_components out")
-    c1 = _covariance(both[0], n if n is not None else k)
-    return c1, c1 if both[1] is both[0] else _covariance(both[1], n if n is not None else k)
-
-
-def _covariance(setting: Any, n: Optional[int]) -> _core.Covariance:
-    if not isinstance(setting, str):
-        return _core.Covariance.matrix(setting)
-    if setting == "identity":
-        return _core.Covariance.largest_identity() if n is None else _core.Covariance.identity(n)
-    if setting not in ("data1", "data2", "correlation"):
-        raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', 'correlation', an array, or a "
-                         "pair of these")
-    if n is None:
-        raise ValueError(f"covariance '{setting}' needs n_components")
-    return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[-1]), n)
-
-
-# Files
-
-
-def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *, domain: Optional[int] = None) -> None:
-    """Write a fitted estimator's maps to a safetensors file that the command line and C++ read too.
-
-    The file appears whole or not at all. With ``domain`` (1 or 2) it holds that domain's map alone.
-
-    Examples
-    --------
-    >>> import numpy as np, cgmca, os, tempfile
-    >>> random = np.random.default_rng(0)
-    >>> X, Y = random.normal(size=(50, 3)), random.normal(size=(50, 2))
-    >>> path = os.path.join(tempfile.mkdtemp(), "model")
-    >>> model = cgmca.MCA().fit(X, Y)
-    >>> cgmca.save(model, path)
-    >>> bool((cgmca.load(path).transform(X) == model.transform(X)).all())
-    True
-    """
-    if not isinstance(estimator, _Matching):
-        raise TypeError(f"save takes a fitted CGMCA or MCA, not {type(estimator).__name__}")
-    model = estimator._fitted()
-    (model if domain is None else model.only(domain)).save(os.fspath(path))
-
-
-def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
-    """Read a model written by `save`, by ``cgmca fit`` or by C++, as a fitted `CGMCA`.
-
-    Its parameters are those of the fit as far as the file tells; a covariance given as an array is restored to
-    rounding.
-    """
-    model = _core.Model.load(os.fspath(path))
-    settings = [_setting_of(model, domain) for domain in (1, 2)]
-    (covariance1, n1), (covariance2, n2) = settings
-    if isinstance(covariance1, str) and covariance1 == covariance2 and n1 == n2:
-        estimator = CGMCA(covariance=covariance1, n_components=n1)
-    else:
-        estimator = CGMCA(covariance=(covariance1, covariance2), n_components=n1 if n1 is not None else n2)
-    estimator._model = model
-    if model.has(1):
-        estimator.n_features_in_ = model.features(1)
-    return estimator
-
-
-def _setting_of(model: _core.Model, domain: int) -> Tuple[Any, Optional[int]]:
-    words = re.fullmatch(r"(identity|data1|data2|correlation)(?::(\d+))?", model.covariances[domain - 1])
-    if words:
-        return words[1], int(words[2]) if words[2] else None
-    if not model.has(domain):
-        return "identity", None
-    M = model.mixing(domain)
-    return M @ M.T, None

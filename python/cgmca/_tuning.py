@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _core
 from ._compat import check_array
-from ._estimators import CGMCA, _as_columns, _count, _number, _pair, _ridge
+from ._estimators import CGMCA, _as_columns
+from ._settings import as_count, as_number, as_pair, as_ridge
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -140,10 +141,10 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     elif labelled_X is not None or labelled_y is not None:
         raise ValueError("labelled samples without the labels of the pairs")
     found = _core.tune(
-        X, Y, families=families, ranks=[_count("n_components", k) or 0 for k in _list(n_components)],
-        max_ranks=[_count("max_rank", rank) or 0 for rank in _list(max_rank)],
-        ridges=[_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds, repeats=repeats, seed=seed,
-        rank_tol=_number("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
+        X, Y, families=families, ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
+        max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
+        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds, repeats=repeats, seed=seed,
+        rank_tol=as_number("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
         labelled_labels=of_labelled, pair_labels=of_pairs, progress=progress)
     trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
@@ -196,8 +197,8 @@ def permutation_test(X: Union[ArrayLike, _core.PairSummary], Y: Optional[ArrayLi
     else:
         X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
         summary = _core.PairSummary(X.shape[1], Y.shape[1]).add(X, Y)
-    one, two = (_count("max_rank", rank) or 0 for rank in _pair(max_rank))
-    ridge1, ridge2 = map(_ridge, _pair(ridge))
-    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), _number("rank_tol", rank_tol), permutations,
+    one, two = (as_count("max_rank", rank) or 0 for rank in as_pair(max_rank))
+    ridge1, ridge2 = map(as_ridge, as_pair(ridge))
+    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_number("rank_tol", rank_tol), permutations,
                                    seed, level, progress)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])

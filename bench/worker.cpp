@@ -18,6 +18,8 @@
 #include <map>
 #include <sstream>
 
+#include "linalg.hpp"
+
 namespace {
 
 using namespace cgmca;
@@ -39,13 +41,22 @@ double memory(const std::string& field) {
 }
 
 template <class Work>
-void timed(const std::string& more, const Work& work) {
+void timed(const Work& work) {
   forget_peak();
+  std::map<std::string, linalg::Cost> costs;
+  for (const linalg::Work kind : linalg::kWorks) costs[linalg::name(kind)] = linalg::cost(kind);
   const double before = memory("VmRSS");
   const auto start = std::chrono::steady_clock::now();
   const std::string found = work();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::cout << fmt::format("{{\"seconds\": {}, \"memory\": {}{}{}}}", seconds, memory("VmHWM") - before, found, more)
+  std::string profile;  // of each kind of work its operations and seconds
+  for (const linalg::Work kind : linalg::kWorks) {
+    const linalg::Cost first = costs[linalg::name(kind)], last = linalg::cost(kind);
+    profile += fmt::format("{}\"{}\": [{}, {}]", profile.empty() ? "" : ", ", linalg::name(kind),
+                           last.operations - first.operations, last.seconds - first.seconds);
+  }
+  std::cout << fmt::format("{{\"seconds\": {}, \"memory\": {}, \"profile\": {{{}}}{}}}", seconds,
+                           memory("VmHWM") - before, profile, found)
             << std::endl;
 }
 
@@ -82,7 +93,7 @@ void small_fits(Worker& worker, std::istringstream& words) {
   const Index fits = X1.cols() / n;
   worker.answer.resize(k, fits);
   std::vector<double> residuals(static_cast<std::size_t>(fits));
-  timed("", [&] {
+  timed([&] {
     const Covariance I = Covariance::identity(k);
     side_by_side(fits, [&](Index f) {
       const Model model = fit(X1.middleCols(f * n, n), X2.middleCols(f * n, n), I, I);
@@ -99,7 +110,7 @@ void run(Worker& worker, const std::string& line) {
   words >> command;
   if (command == "load") {
     words >> first >> second;
-    timed("", [&] {
+    timed([&] {
       worker.data[first] = read(second);
       return "";
     });
@@ -108,7 +119,7 @@ void run(Worker& worker, const std::string& line) {
     const Covariance C = covariance(spec);
     FitOptions options;
     if (double tolerance = 0; words >> tolerance) options.rank_tol = tolerance;
-    timed("", [&] {
+    timed([&] {
       PairSummary summary(worker.data.at(first).rows(), worker.data.at(second).rows(), accumulate(how));
       summary.add(worker.data.at(first), worker.data.at(second));
       worker.model = fit(summary, C, C, options);
@@ -119,7 +130,7 @@ void run(Worker& worker, const std::string& line) {
     small_fits(worker, words);
   } else if (command == "lsqr" || command == "lmmse") {
     words >> first;
-    timed("", [&] {
+    timed([&] {
       worker.answer = translate(worker.model, Domain::two, Domain::one, worker.data.at(first),
                                 command == "lsqr" ? Method::lsqr : Method::lmmse);
       return "";
@@ -127,13 +138,13 @@ void run(Worker& worker, const std::string& line) {
   } else if (command == "filters") {
     ImageSize size{};
     words >> first >> second >> size.height >> size.width;
-    timed("", [&] {
+    timed([&] {
       worker.answer = ssim(medfilt2(wiener2(worker.data.at(first), size), size), worker.data.at(second), size);
       return "";
     });
   } else if (command == "summarize") {
     words >> first >> second;
-    timed("", [&] {
+    timed([&] {
       BlockReader one(first), two(second);
       PairSummary summary(one.features(), two.features(), Accumulate::qr);
       for (;;) {
@@ -148,13 +159,13 @@ void run(Worker& worker, const std::string& line) {
     worker.answer = worker.model.certificate.singular_B;
   } else if (command == "maps") {
     words >> first;
-    timed("", [&] {
+    timed([&] {
       write(first, stacked(worker.model));
       return "";
     });
   } else if (command == "write") {
     words >> first;
-    timed("", [&] {
+    timed([&] {
       write(first, worker.answer);
       return "";
     });

@@ -5,12 +5,20 @@
 // linalg.cpp.
 #pragma once
 
+#include <array>
 #include <cgmca/types.hpp>
 
 namespace cgmca::linalg {
 
-// Nominal floating point operations of all calls so far, on all threads: what a fit costs, told without a clock.
-double operations();
+// What all calls so far cost, on all threads: nominal floating point operations, which need no clock, and seconds.
+enum class Work { product, triangle, gram, qr, eigen, svd };
+inline constexpr std::array kWorks = {Work::product, Work::triangle, Work::gram, Work::qr, Work::eigen, Work::svd};
+const char* name(Work work);
+struct Cost {
+  double operations = 0, seconds = 0;
+};
+Cost cost(Work work);
+double operations();  // of every kind
 
 // Products, named as they are written.
 Matrix AB(const MatrixView& A, const MatrixView& B);   // A B
@@ -71,6 +79,7 @@ double condition(const MatrixView& R);
 
 // R E and Rᵀ E for upper triangular R.
 Matrix upper_times(const MatrixView& R, Matrix E);
+Matrix upper_times_upper(const MatrixView& L, Matrix R);  // for R upper triangular too, and so is L R
 Matrix upper_transposed_times(const MatrixView& R, Matrix E);
 
 // The first `columns` columns of an orthogonal matrix that begins with U.   U: m×r with orthonormal
@@ -80,6 +89,7 @@ Matrix complete_basis(const MatrixView& U, Index columns);
 // R⁻¹ B and R⁻ᵀ B for upper triangular R.
 Matrix solve_upper(const MatrixView& R, Matrix B);
 Matrix solve_upper_transposed(const MatrixView& R, Matrix B);
+void solve_upper_transposed_in_place(const MatrixView& R, Eigen::Ref<Matrix> B);
 
 // Pseudo-inverse M⁺ = (MᵀM)⁻¹Mᵀ of a matrix of full column rank.   M: k×c, M⁺: c×k
 Matrix left_inverse(const MatrixView& M);

@@ -143,12 +143,15 @@ std::optional<TriangleFactor> triangulate_wide(const Matrix& S, const Vector& va
   return result;
 }
 
-std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool upper, bool centred, double tolerance) {
+std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool centred, double tolerance) {
   const Vector variance = S.rowwise().squaredNorm();
   std::vector<Index> features = varying(variance, domain);
   const auto a = static_cast<Index>(features.size());
   if (S.cols() > a) return triangulate_tall(S, variance, std::move(features), false, tolerance);
-  if (upper) return triangulate_tall(S, variance, std::move(features), true, tolerance);
+  // Domain 1's part of the summary's R may be triangular already.
+  if (S.rows() == S.cols() && S.isLowerTriangular(0)) {
+    return triangulate_tall(S, variance, std::move(features), true, tolerance);
+  }
   if (centred && S.cols() > 2) return triangulate_wide(S, variance, std::move(features), tolerance);
   return std::nullopt;
 }
@@ -303,7 +306,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
       const bool extra = data->pooled[i].size() > 0;
       if (!spectrum[i] && !extra && tolerance[i] < kLargestTolerance) {
         const bool rows = moments.form == SummaryForm::rows;
-        auto triangular = triangulate(S, domain, !rows && domain == Domain::one, rows, tolerance[i]);
+        auto triangular = triangulate(S, domain, rows, tolerance[i]);
         if (triangular) {
           factors.domains[i] = std::move(triangular->factor);
           scores[i] = std::move(triangular->V);

@@ -1,23 +1,29 @@
 #include <cgmca/error.hpp>
-#include <cgmca/parallel.hpp>
 #include <cgmca/summary.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "frame.hpp"
 #include "linalg.hpp"
 #include "tensor_file.hpp"
 
 namespace cgmca {
 namespace {
 
-// Rows are compressed this many at a time once there is something to append them to: enough for matrix products to be
-// fast, few enough to keep memory small.
-Index block_of(Index features) { return features <= 512 ? 4096 : 1024; }
+// Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
+// be fast, few enough to keep memory small.
+constexpr Index kBlock = 4096;
+// Samples unlike those that made the frame wait until they are this many; and the frame is made anew when those are
+// this small a part of all.
+constexpr Index kUnlike = kBlock / 4, kOldFrame = 64;
 
 // The Gram form is chosen without being asked for only while κ(Θ_ii) <= this for both domains: its
 // errors, a small multiple of eps·κ(Θ_ii), then stay near 1e-12. (The QR form's are of the order
@@ -52,24 +58,10 @@ Vector column_mean(const MatrixView& X) {
   return first + sum / static_cast<double>(X.cols());
 }
 
-// Rows first … first + count - 1 of [Xcᵀ; sᵀ], in the features used, below `above` rows left free.
-Matrix rows_of(const Matrix& Xc, const Vector& step, const std::vector<Index>& used, Index above, Index first,
-               Index count) {
-  const auto a = static_cast<Index>(used.size());
-  const Index samples = std::min(count, Xc.cols() - first);
-  Matrix rows(above + count, a);
-  constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
-  for (Index j = 0; j < samples; j += tile) {
-    for (Index k = 0; k < a; k += tile) {
-      for (Index column = k; column < std::min(k + tile, a); ++column) {
-        for (Index sample = j; sample < std::min(j + tile, samples); ++sample) {
-          rows(above + sample, column) = Xc(used[static_cast<std::size_t>(column)], first + sample);
-        }
-      }
-    }
-  }
-  if (samples < count) rows.bottomRows(1) = step(used).transpose();
-  return rows;
+Matrix beside(const MatrixView& left, const MatrixView& right) {
+  Matrix both(left.rows(), left.cols() + right.cols());
+  both << left, right;
+  return both;
 }
 
 }  // namespace
@@ -140,7 +132,7 @@ void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
 }
 
 // Samples wait in rows_ until there are enough to compress: 2p at first, then a block at a time.
-Index PairSummary::capacity() const { return compressed_ == 0 ? 2 * (d1_ + d2_) : block_of(d1_ + d2_); }
+Index PairSummary::capacity() const { return compressed_ == 0 ? 2 * (d1_ + d2_) : kBlock; }
 
 void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
   const Index count = X1.cols(), needed = pending_ + count;
@@ -153,76 +145,134 @@ void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
 }
 
 void PairSummary::compress_pending() {
-  Matrix Xc = std::move(rows_);
-  Xc.conservativeResize(Eigen::NoChange, pending_);
-  rows_.resize(d1_ + d2_, 0);
-  const Vector mean = column_mean(Xc);
-  Xc.colwise() -= mean;
-  join(std::move(Xc), mean, std::exchange(pending_, 0));
+  if (compressed_ > 0 && form_ == SummaryForm::qr) {
+    add_in_frame();
+  } else {
+    const Index count = std::exchange(pending_, 0);
+    auto X = rows_.leftCols(count);
+    const Vector mean = column_mean(X);
+    X.colwise() -= mean;
+    join(X, mean, count);
+  }
+  if (rows_.cols() > kBlock) rows_ = Matrix(rows_.leftCols(pending_));
+}
+
+// The waiting samples, but for those unlike the ones that made the frame. Of deviations from the mean so far,
+// Σ (y - ȳ)(y - ȳ)ᵀ and (17) together are Σ y yᵀ - (Σ y)(Σ y)ᵀ / n with n of all samples.
+PairSummary::Compressed PairSummary::compress_in_frame() const {
+  FramedSamples framed = enter_frame(*frame_, rows_.leftCols(pending_), mean_, factor_);
+  Compressed result{std::move(framed.G), mean_, compressed_ + pending_, std::move(framed.unlike)};
+  result.samples -= static_cast<Index>(result.waiting.size());
+  linalg::add_gram(result.G, framed.sum, -1 / static_cast<double>(result.samples));
+  Vector deviation = Vector::Zero(d1_ + d2_);
+  for (Index j = 0, w = 0; j < pending_; ++j) {
+    if (w < static_cast<Index>(result.waiting.size()) && result.waiting[static_cast<std::size_t>(w)] == j) {
+      ++w;
+    } else {
+      deviation += rows_.col(j) - mean_;
+    }
+  }
+  result.mean += deviation / static_cast<double>(result.samples);
+  return result;
+}
+
+// What is compressed already, alone or with all others waiting.
+PairSummary::Compressed PairSummary::compressed() const { return {factor_, mean_, compressed_, {}}; }
+
+PairSummary::Compressed PairSummary::compressed_and_waiting() const {
+  Compressed result = compressed();
+  result.waiting.resize(static_cast<std::size_t>(pending_));
+  std::iota(result.waiting.begin(), result.waiting.end(), Index{0});
+  return result;
+}
+
+void PairSummary::add_in_frame() {
+  Compressed result = compress_in_frame();
+  const auto waiting = static_cast<Index>(result.waiting.size());
+  if (2 * waiting >= pending_) {  // most are unlike
+    renew_frame();
+    return;
+  }
+  for (Index k = 0; k < waiting; ++k) rows_.col(k) = rows_.col(result.waiting[static_cast<std::size_t>(k)]).eval();
+  factor_ = std::move(result.G);
+  mean_ = std::move(result.mean);
+  compressed_ = result.samples;
+  pending_ = waiting;
+  if (pending_ > kUnlike || compressed_ > kOldFrame * frame_->samples) renew_frame();
+}
+
+// All samples, waiting ones too, make the frame.
+void PairSummary::renew_frame() {
+  const Matrix R = triangle(compressed_and_waiting());
+  mean_ = mean_of_all();
+  compressed_ = samples();
+  pending_ = 0;
+  set_frame(R.transpose(), compressed_);
+}
+
+void PairSummary::set_frame(const MatrixView& Z, Index samples) {
+  Framed framed = make_frame(Z, d1_, samples);
+  frame_ = std::make_shared<const Frame>(std::move(framed.frame));
+  factor_ = std::move(framed.G);
+}
+
+// R with RᵀR = Xc Xcᵀ of all samples (p×p, zero below row d1 in domain 1's columns): K P with KᵀK = G, then the waiting
+// samples by Householder's QR. These need an intercept, a feature that is always 1: what follows it in R is what a
+// regression on it leaves, centred.
+Matrix PairSummary::triangle(const Compressed& now) const {
+  const Index p = d1_ + d2_, a1 = frame_->P[0].rows(), waiting = static_cast<Index>(now.waiting.size());
+  const auto& [features, constant] = std::tie(frame_->features, frame_->constant);
+  const auto second = std::partition_point(constant.begin(), constant.end(), [this](Index j) { return j < d1_; });
+  std::vector<Index> order(features.begin(), features.begin() + a1);
+  order.insert(order.end(), constant.begin(), second);
+  order.insert(order.end(), features.begin() + a1, features.end());
+  order.insert(order.end(), second, constant.end());
+  std::vector<Index> places(features.size());  // of the frame's features, after the intercept
+  for (Index k = 0; k < frame_->size(); ++k) places[static_cast<std::size_t>(k)] = 1 + (k < a1 ? k : d1_ - a1 + k);
+
+  Matrix R = Matrix::Zero(p + 1, p + 1);
+  R(places, places) = frame_->triangle(now.G);
+  if (waiting > 0) {
+    R(0, 0) = std::sqrt(static_cast<double>(now.samples));
+    Matrix rows(waiting, p + 1);
+    rows.col(0).setOnes();
+    rows.rightCols(p) = (rows_(order, now.waiting).colwise() - now.mean(order)).transpose();
+    linalg::append_rows(R, rows);
+  }
+  Matrix result(p, p);
+  result(Eigen::all, order) = R.bottomRightCorner(p, p);
+  return result;
 }
 
 // Joins `count` samples of the given mean whose centred cross-products are Xc Xcᵀ (the samples
 // themselves, or the transposed triangular factor of theirs): (17)
 //   Xc Xcᵀ of the union = Xc Xcᵀ of one + Xc Xcᵀ of the other + s sᵀ,   s = sqrt(n_a n_b / n) (m_b
 //   - m_a)
-void PairSummary::join(Matrix Xc, const Vector& mean, Index count) {
-  const Index p = d1_ + d2_;
+void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   if (compressed_ == 0) {
-    factor_ = Matrix::Zero(p, p);
     mean_ = mean;
     choose_form(Xc);
   }
   const double na = static_cast<double>(compressed_), nb = static_cast<double>(count), n = na + nb;
   const Vector step = std::sqrt(na * nb / n) * (mean - mean_);
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
+  mean_ += (nb / n) * (mean - mean_);
   if (form_ == SummaryForm::gram) {
     linalg::add_gram(factor_, Xc);
     linalg::add_gram(factor_, step);
   } else {
-    append_to_factor(std::move(Xc), step);
+    if (compressed_ == 0) {
+      set_frame(Xc, count);
+    } else {
+      set_frame(beside(beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
+    }
   }
-  mean_ += (nb / n) * (mean - mean_);
   compressed_ += count;
-}
-
-// R of [R; Xcᵀ; sᵀ]. A feature that never varied has a zero column, and a zero row, in R: it is left out of the work.
-void PairSummary::append_to_factor(Matrix Xc, const Vector& step) {
-  const Index p = Xc.rows(), m = Xc.cols() + 1;
-  std::vector<Index> used;
-  for (Index j = 0; j < p; ++j) {
-    if (step(j) != 0 || factor_.col(j).head(j + 1).any() || Xc.row(j).any()) used.push_back(j);
-  }
-  const auto a = static_cast<Index>(used.size());
-  if (m >= 8 * a && a > 0) {
-    // Many rows of few features: LAPACK's QR gains little by threads, so each half is one thread's. R, little beside
-    // them, joins the first.
-    std::array<Matrix, 2> R;
-    side_by_side(2, [&](Index half) {
-      const Index first = half * m / 2, count = (half + 1) * m / 2 - first;
-      Matrix rows = rows_of(Xc, step, used, half == 0 ? a : 0, first, count);
-      if (half == 0) rows.topRows(a) = factor_(used, used);
-      R[static_cast<std::size_t>(half)] = linalg::triangular_factor(std::move(rows));
-    });
-    const SerialBlas serial;  // what is joined is too small for several threads
-    linalg::append_rows(R[0], R[1]);
-    factor_(used, used) = R[0];
-    return;
-  }
-  Matrix appended = rows_of(Xc, step, used, 0, 0, m);
-  Xc.resize(0, 0);
-  if (compressed_ == 0) {
-    factor_(used, used) = linalg::triangular_factor(std::move(appended));
-  } else if (a == p) {
-    linalg::append_rows(factor_, appended);
-  } else {
-    Matrix R = factor_(used, used);
-    linalg::append_rows(R, appended);
-    factor_(used, used) = R;
-  }
 }
 
 // Gram if asked for, or if it may be chosen and the first samples prove it safe.
 void PairSummary::choose_form(const MatrixView& Xc) {
+  factor_ = Matrix::Zero(d1_ + d2_, d1_ + d2_);
   form_ = accumulate_ == Accumulate::gram ? SummaryForm::gram : SummaryForm::qr;
   if (accumulate_ != Accumulate::automatic) return;
   // λ_max/λ_min >= max Θ_jj / min Θ_jj: most data with little-used features is told by its diagonal
@@ -274,18 +324,8 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
   return true;
 }
 
-// R from G = RᵀR. The joint G may be singular (one domain a function of the other) though each Θ_ii
-// is not; then R = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular.
 void PairSummary::turn_to_qr() {
-  Matrix R = linalg::cholesky(factor_);
-  if (R.size() == 0) {
-    auto [values, Q] = linalg::symmetric_eigen(factor_);
-    for (Index j = 0; j < Q.rows(); ++j) {
-      if (factor_(j, j) == 0) Q.row(j).setZero();  // a constant feature stays exactly constant
-    }
-    R = linalg::triangular_factor(values.cwiseMax(0).cwiseSqrt().asDiagonal() * Q.transpose());
-  }
-  factor_ = std::move(R);
+  set_frame(triangular_root(std::move(factor_)).transpose(), compressed_);
   form_ = SummaryForm::qr;
 }
 
@@ -316,21 +356,20 @@ void PairSummary::merge(const PairSummary& that) {
     PairSummary part = that;
     if (part.form_ == SummaryForm::gram) part.turn_to_qr();
     if (form_ == SummaryForm::gram) turn_to_qr();
-    join(part.factor_.transpose(), part.mean_, part.compressed_);
+    join(part.triangle(part.compressed()).transpose(), part.mean_, part.compressed_);
   }
   add_rows(rows);
 }
 
-Vector PairSummary::mean(Domain domain) const {
+Vector PairSummary::mean_of_all() const {
   if (samples() == 0) throw TooFewSamples("the mean of no samples");
-  Vector mean = mean_;
-  if (pending_ > 0) {
-    const Vector recent = column_mean(rows_.leftCols(pending_));
-    if (compressed_ == 0) mean = recent;
-    mean += static_cast<double>(pending_) / static_cast<double>(samples()) * (recent - mean);
-  }
-  return mean.segment(start(domain), dimension(domain));
+  if (pending_ == 0) return mean_;
+  const Vector recent = column_mean(rows_.leftCols(pending_));
+  if (compressed_ == 0) return recent;
+  return mean_ + static_cast<double>(pending_) / static_cast<double>(samples()) * (recent - mean_);
 }
+
+Vector PairSummary::mean(Domain domain) const { return mean_of_all().segment(start(domain), dimension(domain)); }
 
 PairSummary::Moments PairSummary::moments() const {
   if (samples() < 2) {
@@ -346,17 +385,17 @@ PairSummary::Moments PairSummary::moments() const {
             scale * (rows.bottomRows(d2_).colwise() - mean.tail(d2_)),
             {}};
   }
-  PairSummary all = *this;
-  if (all.pending_ > 0) all.compress_pending();
-  const Matrix& factor = all.factor_;
-  if (all.form_ == SummaryForm::gram) {
-    return {SummaryForm::gram, {}, {}, scale * scale * Matrix(factor.selfadjointView<Eigen::Upper>())};
+  if (form_ == SummaryForm::gram) {
+    if (pending_ > 0) {
+      PairSummary all = *this;
+      all.compress_pending();
+      return all.moments();
+    }
+    return {SummaryForm::gram, {}, {}, scale * scale * Matrix(factor_.selfadjointView<Eigen::Upper>())};
   }
-  // R is upper triangular: domain 1's columns end after d1 rows.
-  return {SummaryForm::qr,
-          scale * factor.topLeftCorner(d1_, d1_).transpose(),
-          scale * factor.rightCols(d2_).transpose(),
-          {}};
+  const bool many = 2 * pending_ >= d1_ + d2_;  // otherwise Householder's QR is cheaper than another K P
+  const Matrix R = triangle(many ? compress_in_frame() : compressed_and_waiting());
+  return {SummaryForm::qr, scale * R.topLeftCorner(d1_, d1_).transpose(), scale * R.rightCols(d2_).transpose(), {}};
 }
 
 PairSummary::Moments PairSummary::factored_moments() const {
@@ -392,7 +431,11 @@ TensorWriter PairSummary::pack(const std::string& note) const {
   if (!note.empty()) file.set("note", note);
   if (compressed_ > 0) {
     file.add_vector("mean", mean_);
-    file.add(form_ == SummaryForm::gram ? "gram" : "triangular", factor_);
+    file.add("gram", factor_);
+    if (form_ == SummaryForm::qr) {
+      file.add("frame", frame_->whole());
+      file.set("framed", frame_->samples);
+    }
   }
   file.add("rows", rows_.leftCols(pending_).transpose());
   for (Domain domain : kDomains) {
@@ -414,8 +457,13 @@ PairSummary PairSummary::unpack(const TensorReader& file) {
   if (summary.compressed_ > 0) {
     summary.form_ = form;
     summary.mean_ = file.vector("mean", p);
-    summary.factor_ =
-        file.matrix(form == SummaryForm::gram ? "gram" : "triangular", p, p).triangularView<Eigen::Upper>();
+    Index size = p;
+    if (form == SummaryForm::qr) {
+      summary.frame_ =
+          std::make_shared<const Frame>(Frame::from_whole(file.matrix("frame", p, p), d1, file.integer("framed", 1)));
+      size = summary.frame_->size();
+    }
+    summary.factor_ = file.matrix("gram", size, size).triangularView<Eigen::Upper>();
   }
   summary.pending_ = total - summary.compressed_;
   if (summary.pending_ < 0 || summary.pending_ > summary.capacity()) {

@@ -152,6 +152,63 @@ TEST(Summary, StaysInGramFormOverALongStream) {
   EXPECT_EQ(summarize(pairs, Accumulate::automatic, 10000).form(), SummaryForm::gram);
 }
 
+// max |W (Θ - Θ_exact) Wᵀ| with W Θ_exact Wᵀ = I of domain 1: the error of what whitening sees.
+double whitened_error(const PairSummary& summary, const Matrix& X1) {
+  const auto svd = linalg::thin_svd(centred(X1) / std::sqrt(static_cast<double>(X1.cols() - 1)));
+  const Matrix Z = svd.s.cwiseInverse().asDiagonal() * svd.U.transpose() * summary.moments().S1;
+  return (Z * Z.transpose() - Matrix::Identity(Z.rows(), Z.rows())).cwiseAbs().maxCoeff();
+}
+
+// κ = 1e8, over many blocks: the frame's sums must lose no more than Householder's QR of all samples, eps κ.
+TEST(Summary, TheFrameIsAsAccurateAsHouseholdersQr) {
+  Random random(20);
+  auto pairs = testing::random_pairs(random, 12, 4, 30000);
+  Vector grades(12);
+  for (Index j = 0; j < 12; ++j) grades(j) = std::pow(10, -8.0 * static_cast<double>(j) / 11);
+  const Matrix Q = random.orthonormal(12, 12);
+  pairs.X1 = Q * grades.asDiagonal() * random.matrix(12, 30000);
+  EXPECT_LE(whitened_error(summarize(pairs, Accumulate::qr, 7000), pairs.X1), 2e-7);
+  // Some samples lie in the direction hardly seen before: y = 1e8, with which the error would be eps κ².
+  for (Index j = 4999; j < 30000; j += 5000) pairs.X1.col(j) += Q.col(11);
+  EXPECT_LE(whitened_error(summarize(pairs, Accumulate::qr, 7000), pairs.X1), 2e-7);
+}
+
+// Samples sorted so that later ones are nothing like those that made the frame: larger, in directions hardly seen
+// before, with features that never varied before. Every one of them is kept, in the same accuracy.
+TEST(Summary, TheFrameKeepsSamplesUnlikeItsOwn) {
+  Random random(21);
+  const Index n = 40000;
+  auto pairs = testing::random_pairs(random, 8, 6, n);
+  for (Index j = 0; j < n; ++j) {
+    if (j < 10000) pairs.X1.row(7)(j) = 3;                       // constant at first …
+    if (j < 20000) pairs.X1.row(6)(j) = pairs.X1.row(5)(j) * 2;  // determined by another at first …
+    if (j % 5000 == 4999) pairs.X1.col(j) *= 1e3;                // outliers
+    if (j >= 30000) pairs.X1.col(j).array() += 50;               // another mean
+    if (j < 12000) pairs.X2.row(2)(j) = j == 11000 ? 1.0 : 0.0;  // one sample alone has it
+  }
+  const PairSummary summary = summarize(pairs, Accumulate::qr, 1000);
+  EXPECT_EQ(summary.samples(), n);
+  EXPECT_LE(whitened_error(summary, pairs.X1), 1e-11);
+  EXPECT_LE(relative(covariance_of(summary), joint_covariance(pairs)), 1e-12);
+  EXPECT_LE(relative(summary.mean(Domain::one), pairs.X1.rowwise().mean()), 1e-12);
+}
+
+// Features that are functions of others, throughout: rank and covariance stay what they are.
+TEST(Summary, TheFrameBearsDeterminedFeatures) {
+  Random random(22);
+  auto pairs = testing::random_pairs(random, 9, 5, 12000);
+  pairs.X1.row(1) = pairs.X1.row(0);
+  pairs.X1.row(3) = pairs.X1.row(0) - 2 * pairs.X1.row(2);
+  pairs.X2.row(0) = pairs.X2.row(4) / 3;
+  const PairSummary summary = summarize(pairs, Accumulate::qr, 12000);
+  EXPECT_LE(relative(covariance_of(summary), joint_covariance(pairs)), 1e-13);
+  const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3));
+  EXPECT_EQ(model.certificate.ranks[0], 7);
+  EXPECT_EQ(model.certificate.ranks[1], 4);
+  const Matrix Z = apply(model, Domain::one, pairs.X1);
+  EXPECT_LE(relative(testing::sample_covariance(Z), Matrix::Identity(3, 3)), 1e-12);
+}
+
 TEST(Summary, QrKeepsSmallSingularValuesThatGramLoses) {
   Random random(9);
   auto pairs = testing::random_pairs(random, 6, 4, 500);

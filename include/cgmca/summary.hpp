@@ -4,8 +4,9 @@
 // With X = [X1; X2] (p×n, p = d1 + d2), mean m and centred samples Xc = X - m 1ᵀ, the summary holds
 // n, m and one of
 //   rows   the samples themselves, while n <= 2p (compressing would save less than half)
-//   qr     upper triangular R (p×p) with RᵀR = Xc Xcᵀ                    docs/method.md (17)
-//   gram   G = Xc Xcᵀ itself: half the arithmetic, but it squares the condition number
+//   qr     Xc Xcᵀ = Pᵀ G P: P (p×p), triangular within each domain, whitens the first samples, so that G is well
+//          conditioned whatever the data are: as accurate as R of a QR factorization     docs/method.md (17) (27)
+//   gram   G = Xc Xcᵀ itself: less arithmetic, but it squares the condition number
 // Two summaries merge into that of the union, so data can come in blocks of any size, from several
 // machines, or be continued next week. Blocks are regrouped inside, so the same samples in the same
 // order give the same bits however they were cut.
@@ -13,11 +14,14 @@
 
 #include <array>
 #include <cgmca/types.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cgmca {
 
+struct Frame;
 class TensorReader;
 class TensorWriter;
 
@@ -79,8 +83,22 @@ class PairSummary {
   Index capacity() const;
   void append_pending(const MatrixView& X1, const MatrixView& X2);
   void compress_pending();
-  void join(Matrix Xc, const Vector& mean, Index count);
-  void append_to_factor(Matrix Xc, const Vector& step);
+  void join(const MatrixView& Xc, const Vector& mean, Index count);
+  // qr: samples taken into the frame, and which of the pending ones still wait.
+  struct Compressed {
+    Matrix G;
+    Vector mean;
+    Index samples;
+    std::vector<Index> waiting;
+  };
+  Compressed compressed() const;
+  Compressed compressed_and_waiting() const;
+  Compressed compress_in_frame() const;
+  void add_in_frame();
+  void set_frame(const MatrixView& Z, Index samples);
+  void renew_frame();
+  Matrix triangle(const Compressed& now) const;
+  Vector mean_of_all() const;
   void choose_form(const MatrixView& Xc);
   bool measure_conditioning();
   bool gram_stays_safe(const MatrixView& Xc, const Vector& step);
@@ -91,11 +109,12 @@ class PairSummary {
   Accumulate accumulate_;
   SummaryForm form_ = SummaryForm::rows;
 
-  Index compressed_ = 0;  // samples inside factor_
-  Vector mean_;           // of those samples
-  Matrix factor_;         // R (qr) or the upper triangle of G (gram)
-  Index pending_ = 0;     // samples inside rows_
-  Matrix rows_;           // p×(at least pending_): [X1; X2], not centred
+  Index compressed_ = 0;                // samples inside factor_
+  Vector mean_;                         // of those samples
+  Matrix factor_;                       // the upper triangle of G: Xc Xcᵀ = G (gram) or Pᵀ G P (qr)
+  std::shared_ptr<const Frame> frame_;  // qr: P
+  Index pending_ = 0;                   // samples inside rows_
+  Matrix rows_;                         // p×(at least pending_): [X1; X2], not centred
 
   // gram by choice: λ_max <= largest and λ_min >= smallest hold for (n-1)·Θ_ii, one entry a domain.
   struct Spectrum {

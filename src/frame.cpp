@@ -1,0 +1,219 @@
+#include "frame.hpp"
+
+#include <cgmca/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "linalg.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+// Samples are in the frame this many at a time.
+constexpr Index kColumns = 1024;
+
+// A sample is like those that made the frame while ‖y‖² <= this; typical is p/n of those. The error of solving for y is
+// that of a change of P's columns by eps ‖y‖ of their lengths.
+constexpr double kAlike = 8;
+
+// A feature is determined by others where this part of its size or less is its own. Rounding is below, and most of what
+// is not rounding above.
+constexpr double kDetermined = 256 * kEpsilon;
+
+// work(first, count) for ranges of n columns of p numbers, side by side where it pays.
+template <class Work>
+void by_columns(Index p, Index n, const Work& work) {
+  constexpr Index tile = 256, worthwhile = 1 << 18;
+  if (p * n < worthwhile) return work(Index{0}, n);
+  side_by_side((n + tile - 1) / tile, [&](Index k) { work(k * tile, std::min(tile, n - k * tile)); });
+}
+
+// The rows named, as columns.
+Matrix transposed_rows(const MatrixView& Z, const std::vector<Index>& rows) {
+  const auto a = static_cast<Index>(rows.size());
+  Matrix result(Z.cols(), a);
+  by_columns(a, Z.cols(), [&](Index first, Index count) {
+    constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
+    for (Index j = first; j < first + count; j += tile) {
+      const Index end = std::min(j + tile, first + count);
+      for (Index k = 0; k < a; ++k) {
+        for (Index column = j; column < end; ++column) result(column, k) = Z(rows[static_cast<std::size_t>(k)], column);
+      }
+    }
+  });
+  return result;
+}
+
+// Of the rows first … end - 1 those that are not zero.
+std::vector<Index> nonzero_rows(const MatrixView& Z, Index first, Index end) {
+  Vector size = Vector::Zero(end - first);
+  for (Index j = 0; j < Z.cols(); ++j) size += Z.col(j).segment(first, end - first).cwiseAbs();
+  std::vector<Index> rows;
+  for (Index j = 0; j < size.size(); ++j) {
+    if (size(j) > 0) rows.push_back(first + j);
+  }
+  return rows;
+}
+
+bool determined(const Matrix& R, Index j) { return std::abs(R(j, j)) < kDetermined * R.col(j).head(j + 1).norm(); }
+
+// R of the rows named of Z, and their order: features that others determine come last, since the direction that
+// rounding gave them must not serve features after them.
+struct OrderedTriangle {
+  std::vector<Index> order;
+  Matrix R;
+};
+OrderedTriangle ordered_triangle(const MatrixView& Z, const std::vector<Index>& rows) {
+  Matrix R = linalg::triangular_factor(transposed_rows(Z, rows));
+  std::vector<Index> places(rows.size());
+  for (std::size_t j = 0; j < places.size(); ++j) places[j] = static_cast<Index>(j);
+  const auto last = std::stable_partition(places.begin(), places.end(), [&](Index j) { return !determined(R, j); });
+  if (last == places.end()) return {rows, std::move(R)};
+  OrderedTriangle result{{}, linalg::triangular_factor(R(Eigen::all, places))};
+  for (const Index j : places) result.order.push_back(rows[static_cast<std::size_t>(j)]);
+  return result;
+}
+
+}  // namespace
+
+void Frame::enter(Matrix& X) const {
+  linalg::solve_upper_transposed_in_place(P[0], X.topRows(P[0].rows()));
+  linalg::solve_upper_transposed_in_place(P[1], X.bottomRows(P[1].rows()));
+}
+
+Matrix Frame::triangle(const Matrix& G) const {
+  Matrix R = Matrix::Zero(size(), size());
+  R.topLeftCorner(P[0].rows(), P[0].rows()) = P[0];
+  R.bottomRightCorner(P[1].rows(), P[1].rows()) = P[1];
+  return linalg::upper_times_upper(triangular_root(G), std::move(R));
+}
+
+Matrix Frame::whole() const {
+  const Index p = size() + static_cast<Index>(constant.size()), a = P[0].rows();
+  Matrix result = Matrix::Zero(p, p);
+  const std::vector<Index> one(features.begin(), features.begin() + a), two(features.begin() + a, features.end());
+  result(one, one) = P[0];
+  result(two, two) = P[1];
+  return result;
+}
+
+// Features that others determine have rows that are zero but for the diagonal (make_frame). Any such feature may come
+// last in its domain; the others are in their natural order.
+Frame Frame::from_whole(const Matrix& whole, Index d1, Index samples) {
+  const Index p = whole.rows();
+  std::vector<bool> needed(static_cast<std::size_t>(p));
+  for (Index k = 0; k < p; ++k) {
+    for (Index j = 0; j < p; ++j) {
+      if (j != k && whole(j, k) != 0) needed[static_cast<std::size_t>(j)] = true;
+    }
+  }
+  Frame frame;
+  frame.samples = samples;
+  for (const auto i : {0U, 1U}) {
+    std::vector<Index> order;
+    for (const bool early : {true, false}) {
+      for (Index j = i == 0 ? 0 : d1; j < (i == 0 ? d1 : p); ++j) {
+        if (whole(j, j) != 0 && needed[static_cast<std::size_t>(j)] == early) order.push_back(j);
+      }
+    }
+    frame.P[i] = whole(order, order).triangularView<Eigen::Upper>();
+    frame.features.insert(frame.features.end(), order.begin(), order.end());
+  }
+  for (Index j = 0; j < p; ++j) {
+    if (whole(j, j) == 0) frame.constant.push_back(j);
+  }
+  return frame;
+}
+
+Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
+  const Index p = Z.rows(), n = Z.cols();
+  Framed result;
+  Frame& frame = result.frame;
+  frame.samples = samples;
+  std::vector<double> one_more;
+  for (const auto i : {0U, 1U}) {
+    auto [order, P] = ordered_triangle(Z, nonzero_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));
+    // What is left of a determined feature is rounding, too little to divide by. G is kept from being singular as if
+    // one more sample had 4 eps of the feature's size.
+    for (Index j = 0; j < P.rows(); ++j) {
+      one_more.push_back(determined(P, j) ? std::pow(4 * kEpsilon / kDetermined, 2) : 0);
+      if (one_more.back() == 0) continue;
+      const double size = P.col(j).head(j + 1).norm();
+      P.row(j).setZero();
+      P(j, j) = kDetermined * size;
+    }
+    frame.features.insert(frame.features.end(), order.begin(), order.end());
+    frame.P[i] = std::move(P);
+  }
+  std::vector<bool> varies(static_cast<std::size_t>(p));
+  for (const Index j : frame.features) varies[static_cast<std::size_t>(j)] = true;
+  for (Index j = 0; j < p; ++j) {
+    if (!varies[static_cast<std::size_t>(j)]) frame.constant.push_back(j);
+  }
+
+  result.G = Vector::Map(one_more.data(), frame.size()).asDiagonal();
+  for (Index first = 0; first < n; first += kColumns) {
+    Matrix Y = Z.middleCols(first, std::min(kColumns, n - first))(frame.features, Eigen::all);
+    frame.enter(Y);
+    linalg::add_gram(result.G, Y);
+  }
+  return result;
+}
+
+FramedSamples enter_frame(const Frame& frame, const MatrixView& X, const Vector& mean, Matrix G) {
+  const Index a = frame.size(), m = X.cols();
+  std::vector<char> unlike(static_cast<std::size_t>(m));
+  FramedSamples result{std::move(G), Vector::Zero(a), {}};
+  Matrix Y;
+  for (Index first = 0; first < m; first += kColumns) {
+    const Index count = std::min(kColumns, m - first);
+    Y.resize(a, count);
+    by_columns(a, count, [&](Index from, Index some) {
+      for (Index j = from; j < from + some; ++j) {
+        const auto x = [&](Index feature) { return X(feature, first + j) - mean(feature); };
+        for (Index k = 0; k < a; ++k) Y(k, j) = x(frame.features[static_cast<std::size_t>(k)]);
+        const bool has_new =
+            std::any_of(frame.constant.begin(), frame.constant.end(), [&](Index feature) { return x(feature) != 0; });
+        if (has_new) unlike[static_cast<std::size_t>(first + j)] = 1;
+      }
+    });
+    frame.enter(Y);
+    by_columns(a, count, [&](Index from, Index some) {
+      for (Index j = from; j < from + some; ++j) {
+        char& other = unlike[static_cast<std::size_t>(first + j)];
+        if (!(Y.col(j).squaredNorm() <= kAlike)) other = 1;
+        if (other != 0) Y.col(j).setZero();
+      }
+    });
+    linalg::add_gram(result.G, Y);
+    result.sum += Y.rowwise().sum();
+  }
+  for (Index j = 0; j < m; ++j) {
+    if (unlike[static_cast<std::size_t>(j)] != 0) result.unlike.push_back(j);
+  }
+  return result;
+}
+
+Matrix triangular_root(Matrix G) {
+  std::vector<Index> zero;
+  for (Index j = 0; j < G.rows(); ++j) {
+    if (G(j, j) == 0) zero.push_back(j);
+  }
+  for (const Index j : zero) G(j, j) = 1;
+  Matrix K = linalg::cholesky(G);
+  if (K.size() > 0) {
+    for (const Index j : zero) K(j, j) = 0;
+    return K;
+  }
+  for (const Index j : zero) G(j, j) = 0;
+  auto [values, Q] = linalg::symmetric_eigen(G);
+  for (const Index j : zero) Q.row(j).setZero();
+  return linalg::triangular_factor(values.cwiseMax(0).cwiseSqrt().asDiagonal() * Q.transpose());
+}
+
+}  // namespace cgmca

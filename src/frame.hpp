@@ -1,0 +1,50 @@
+// The frame of a summary in QR form: Xc Xcᵀ = Pᵀ G P.                                             docs/method.md (27)
+//
+// P is triangular within each domain and whitens the vectors it is made of, so that G = P⁻ᵀ Xc Xcᵀ P⁻¹ is well
+// conditioned, as long as later samples are like those, however ill-conditioned the data are. Sums of y yᵀ then lose
+// nothing that a QR factorization would keep, and cost matrix products only.
+#pragma once
+
+#include <array>
+#include <cgmca/types.hpp>
+#include <vector>
+
+namespace cgmca {
+
+struct Frame {
+  std::vector<Index> features;  // those that vary, domain by domain, in an order in which P is triangular
+  std::vector<Index> constant;  // the others
+  std::array<Matrix, 2> P;      // upper triangular, one a domain
+  Index samples = 0;            // that made it
+
+  Index size() const { return static_cast<Index>(features.size()); }
+  void enter(Matrix& X) const;             // Y = P⁻ᵀ X in place of X, whose rows are the features in their order
+  Matrix triangle(const Matrix& G) const;  // upper triangular R = K P, KᵀK = G; columns are the features in their order
+
+  // P with rows and columns in the places of their features, for a file, and back.
+  Matrix whole() const;
+  static Frame from_whole(const Matrix& P, Index d1, Index samples);
+};
+
+// The frame of vectors Z, of which the first d1 rows are domain 1's, and the upper triangle of G.
+struct Framed {
+  Frame frame;
+  Matrix G;
+};
+Framed make_frame(const MatrixView& Z, Index d1, Index samples);
+
+// Samples as they are in the frame: those alike, summed; the others are unlike the ones that made it.
+struct FramedSamples {
+  Matrix G;                   // what was there and Σ y yᵀ
+  Vector sum;                 // Σ y
+  std::vector<Index> unlike;  // ascending
+};
+// X: all features × samples; y are those of X - mean. A feature that never varied must have exactly the mean, or is
+// new.
+FramedSamples enter_frame(const Frame& frame, const MatrixView& X, const Vector& mean, Matrix G);
+
+// K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of
+// the other); then K = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular. A zero column of G stays one of K.
+Matrix triangular_root(Matrix G);
+
+}  // namespace cgmca

@@ -156,14 +156,14 @@ std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool c
   return std::nullopt;
 }
 
-// The same from Θ = U Σ² Uᵀ. Its eigenvalues carry an error of about eps·λ_1, so the rank cannot be
-// told below it.
+// The same from Θ = RᵀR, R = V Σ Uᵀ: with errors of eps κ(R), where an eigendecomposition of Θ itself has eps κ(R)².
+// What Θ lost when it was summed is lost: its entries carry errors of eps, so the rank cannot be told below √eps.
 DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double tolerance) {
   const std::vector<Index> features = varying(theta.diagonal(), domain);
-  const auto [values, Q] = linalg::symmetric_eigen(theta(features, features));
   const double of_values = std::max(tolerance * tolerance, static_cast<double>(theta.rows()) * kEpsilon);
-  const Index r = rank_above(values, of_values);
-  return make_factor(scatter_rows(Q.leftCols(r), features, theta.rows()), values.head(r).cwiseSqrt(), theta.diagonal(),
+  const linalg::Svd svd = linalg::thin_svd(linalg::pivoted_cholesky(theta(features, features), kEpsilon));
+  const Index r = rank_above(svd.s, std::sqrt(of_values));
+  return make_factor(scatter_rows(svd.V.leftCols(r), features, theta.rows()), svd.s.head(r), theta.diagonal(),
                      std::sqrt(of_values));
 }
 
@@ -295,7 +295,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
     };
     factors.B = linalg::AB(linalg::AtB(W_transposed(0), theta.topRightCorner(d1, d2)), W_transposed(1));
     const bool triangles = factors.domains[0].triangle && factors.domains[1].triangle;
-    factors.route = triangles ? "gram potrf" : "gram syevd";
+    factors.route = triangles ? "gram potrf" : "gram pstrf gesdd";
   } else {
     std::array<Matrix, 2> scores;  // V_i: the pairs whitened
     std::array<bool, 2> saturated{};

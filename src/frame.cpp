@@ -25,14 +25,6 @@ constexpr double kAlike = 8;
 // is not rounding above.
 constexpr double kDetermined = 256 * kEpsilon;
 
-// work(first, count) for ranges of n columns of p numbers, side by side where it pays.
-template <class Work>
-void by_columns(Index p, Index n, const Work& work) {
-  constexpr Index tile = 256, worthwhile = 1 << 18;
-  if (p * n < worthwhile) return work(Index{0}, n);
-  side_by_side((n + tile - 1) / tile, [&](Index k) { work(k * tile, std::min(tile, n - k * tile)); });
-}
-
 // The rows named, as columns.
 Matrix transposed_rows(const MatrixView& Z, const std::vector<Index>& rows) {
   const auto a = static_cast<Index>(rows.size());
@@ -51,8 +43,8 @@ Matrix transposed_rows(const MatrixView& Z, const std::vector<Index>& rows) {
 
 // Of the rows first … end - 1 those that are not zero.
 std::vector<Index> nonzero_rows(const MatrixView& Z, Index first, Index end) {
-  Vector size = Vector::Zero(end - first);
-  for (Index j = 0; j < Z.cols(); ++j) size += Z.col(j).segment(first, end - first).cwiseAbs();
+  const Vector size = sum_over_columns(
+      end - first, Z.cols(), [&](Index j, Vector& sum) { sum += Z.col(j).segment(first, end - first).cwiseAbs(); });
   std::vector<Index> rows;
   for (Index j = 0; j < size.size(); ++j) {
     if (size(j) > 0) rows.push_back(first + j);

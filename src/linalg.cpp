@@ -10,6 +10,7 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace cgmca::linalg {
@@ -434,6 +435,27 @@ Matrix cholesky(const MatrixView& G) {
   return R;
 }
 
+Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
+  require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
+  Matrix R = G.triangularView<Eigen::Upper>();
+  if (R.size() == 0) return R;
+  const Counting counting(Work::triangle, real(R.rows()) * real(R.size()) / 3);
+  std::vector<lapack_int> order(static_cast<std::size_t>(R.rows()));
+  std::vector<double> work(2 * order.size());
+  lapack_int rank = 0;
+  const lapack_int info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R),
+                                              order.data(), &rank, tolerance * R.diagonal().maxCoeff(), work.data());
+  if (info < 0) check("pstrf", info);  // info > 0 says that the rank is not full
+  Matrix result(rank, R.cols());
+  for (Index j = 0; j < R.cols(); ++j) {
+    auto column = result.col(order[static_cast<std::size_t>(j)] - 1);
+    column.setZero();
+    const Index height = std::min<Index>(j + 1, rank);
+    column.head(height) = R.col(j).head(height);
+  }
+  return result;
+}
+
 Qr thin_qr(Matrix T) {
   require(T.rows() >= T.cols(), "thin QR of a matrix with more columns than rows");
   if (T.cols() == 0) return {T, Matrix(0, 0)};
@@ -444,15 +466,17 @@ Qr thin_qr(Matrix T) {
 }
 
 double condition(const MatrixView& R) {
-  constexpr int steps = 30;
+  constexpr int most = 40, least = 5;
+  constexpr double settled = 0.002;  // a step
   const Index n = R.rows();
   const auto largest = [&](auto apply) {
     Vector x = Vector::LinSpaced(n, 1, 2).normalized();
     double gain = 0;
-    for (int k = 0; k < steps; ++k) {
+    for (int k = 0; k < most; ++k) {
       x = apply(x);
-      gain = x.norm();
+      const double before = std::exchange(gain, x.norm());
       x /= gain;
+      if (k >= least && gain <= (1 + settled) * before) break;
     }
     return gain;
   };

@@ -68,6 +68,10 @@ Matrix triangular_factor(Matrix X);
 // not.
 Matrix cholesky(const MatrixView& G);
 
+// R (r×p) with RᵀR = G for positive semidefinite G (upper triangle read), to within tolerance · max G_jj; rows of
+// R are those of a triangle whose columns are permuted.
+Matrix pivoted_cholesky(const MatrixView& G, double tolerance);
+
 // T = Q R for T of full column rank.   T: m×c, Q: m×c, R: c×c
 struct Qr {
   Matrix Q, R;

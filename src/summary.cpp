@@ -1,9 +1,11 @@
 #include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
 #include <cgmca/summary.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -31,7 +33,11 @@ constexpr Index kUnlike = kBlock / 4, kOldFrame = 64;
 constexpr double kSafeCondition = 1e4;
 
 void check_finite(Domain domain, const MatrixView& X, Index first_row) {
-  if (X.allFinite()) return;
+  std::atomic<bool> finite = true;
+  by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
+    if (!X.middleCols(first, count).allFinite()) finite = false;
+  });
+  if (finite) return;
   for (Index sample = 0; sample < X.cols(); ++sample) {
     for (Index feature = 0; feature < X.rows(); ++feature) {
       const double value = X(feature, sample);
@@ -53,8 +59,7 @@ void check_dimension(Domain domain, Index expected, Index found) {
 // Mean of the columns, exact for a constant feature: x_0 + mean(x_j - x_0).
 Vector column_mean(const MatrixView& X) {
   const Vector first = X.col(0);
-  Vector sum = Vector::Zero(X.rows());
-  for (Index j = 1; j < X.cols(); ++j) sum += X.col(j) - first;
+  const Vector sum = sum_over_columns(X.rows(), X.cols(), [&](Index j, Vector& part) { part += X.col(j) - first; });
   return first + sum / static_cast<double>(X.cols());
 }
 
@@ -139,8 +144,10 @@ void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
   if (rows_.cols() < needed) {
     rows_.conservativeResize(d1_ + d2_, std::min(capacity(), std::max(needed, 2 * rows_.cols())));
   }
-  rows_.block(0, pending_, d1_, count) = X1;
-  rows_.block(d1_, pending_, d2_, count) = X2;
+  by_columns(d1_ + d2_, count, [&](Index first, Index some) {
+    rows_.block(0, pending_ + first, d1_, some) = X1.middleCols(first, some);
+    rows_.block(d1_, pending_ + first, d2_, some) = X2.middleCols(first, some);
+  });
   pending_ = needed;
 }
 
@@ -151,7 +158,7 @@ void PairSummary::compress_pending() {
     const Index count = std::exchange(pending_, 0);
     auto X = rows_.leftCols(count);
     const Vector mean = column_mean(X);
-    X.colwise() -= mean;
+    by_columns(X.rows(), count, [&](Index first, Index some) { X.middleCols(first, some).colwise() -= mean; });
     join(X, mean, count);
   }
   if (rows_.cols() > kBlock) rows_ = Matrix(rows_.leftCols(pending_));
@@ -164,14 +171,9 @@ PairSummary::Compressed PairSummary::compress_in_frame() const {
   Compressed result{std::move(framed.G), mean_, compressed_ + pending_, std::move(framed.unlike)};
   result.samples -= static_cast<Index>(result.waiting.size());
   linalg::add_gram(result.G, framed.sum, -1 / static_cast<double>(result.samples));
-  Vector deviation = Vector::Zero(d1_ + d2_);
-  for (Index j = 0, w = 0; j < pending_; ++j) {
-    if (w < static_cast<Index>(result.waiting.size()) && result.waiting[static_cast<std::size_t>(w)] == j) {
-      ++w;
-    } else {
-      deviation += rows_.col(j) - mean_;
-    }
-  }
+  const Vector deviation = sum_over_columns(d1_ + d2_, pending_, [&](Index j, Vector& sum) {
+    if (!std::binary_search(result.waiting.begin(), result.waiting.end(), j)) sum += rows_.col(j) - mean_;
+  });
   result.mean += deviation / static_cast<double>(result.samples);
   return result;
 }
@@ -371,6 +373,12 @@ Vector PairSummary::mean_of_all() const {
 
 Vector PairSummary::mean(Domain domain) const { return mean_of_all().segment(start(domain), dimension(domain)); }
 
+PairSummary PairSummary::all_compressed() const {
+  PairSummary all = *this;
+  if (all.pending_ > 0) all.compress_pending();
+  return all;
+}
+
 PairSummary::Moments PairSummary::moments() const {
   if (samples() < 2) {
     throw TooFewSamples(
@@ -386,11 +394,7 @@ PairSummary::Moments PairSummary::moments() const {
             {}};
   }
   if (form_ == SummaryForm::gram) {
-    if (pending_ > 0) {
-      PairSummary all = *this;
-      all.compress_pending();
-      return all.moments();
-    }
+    if (pending_ > 0) return all_compressed().moments();
     return {SummaryForm::gram, {}, {}, scale * scale * Matrix(factor_.selfadjointView<Eigen::Upper>())};
   }
   const bool many = 2 * pending_ >= d1_ + d2_;  // otherwise Householder's QR is cheaper than another K P
@@ -400,8 +404,7 @@ PairSummary::Moments PairSummary::moments() const {
 
 PairSummary::Moments PairSummary::factored_moments() const {
   if (form() != SummaryForm::gram) return moments();
-  PairSummary all = *this;
-  if (all.pending_ > 0) all.compress_pending();
+  PairSummary all = all_compressed();
   if (all.form_ == SummaryForm::gram) all.turn_to_qr();
   return all.moments();
 }

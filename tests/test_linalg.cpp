@@ -126,6 +126,39 @@ TEST(Linalg, CholeskyTellsAnIndefiniteMatrix) {
   EXPECT_LE(relative(cholesky(Matrix{{4, 2}, {2, 5}}), Matrix{{2, 1}, {0, 2}}), kRounding);
 }
 
+TEST(Linalg, PivotedCholeskyBearsASingularMatrix) {
+  Random random(9);
+  const Matrix L = random.matrix(12, 5), G = L * L.transpose();
+  const Matrix R = pivoted_cholesky(G, 1e-13);
+  EXPECT_EQ(R.rows(), 5);
+  EXPECT_LE(relative(R.transpose() * R, G), kRounding);
+}
+
+// Larger than what is left to BLAS in one piece, with as few and as many columns.
+TEST(Linalg, TriangularSystemsAreSolvedByHalves) {
+  Random random(10);
+  const Index n = 301;
+  Matrix R = random.matrix(n, n).triangularView<Eigen::Upper>();
+  R.diagonal().array() += 30;
+  for (Index columns : {1, 63, 64, 200}) {
+    const Matrix B = random.matrix(n, columns);
+    EXPECT_LE(relative(R * solve_upper(R, B), B), kRounding);
+    EXPECT_LE(relative(R.transpose() * solve_upper_transposed(R, B), B), kRounding);
+  }
+  const Matrix L = random.matrix(n, n).triangularView<Eigen::Upper>();
+  EXPECT_LE(relative(upper_times_upper(L, R), L * R), kRounding);
+}
+
+TEST(Linalg, TheConditionOfATriangleIsToldToWithinAFifth) {
+  Random random(11);
+  for (double wanted : {3.0, 1e2, 1e4, 1e6}) {
+    Vector s(80);
+    for (Index j = 0; j < 80; ++j) s(j) = std::pow(wanted, -static_cast<double>(j) / 79);
+    const Matrix A = random.orthonormal(80, 80) * s.asDiagonal() * random.orthonormal(80, 80);
+    EXPECT_NEAR(condition(triangular_factor(A)) / wanted, 1, 0.2);
+  }
+}
+
 TEST(Linalg, ABasisIsCompletedAroundTheVectorsGiven) {
   Random random(7);
   const Matrix U = random.orthonormal(8, 3), Q = complete_basis(U, 6);

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace cgmca {
@@ -47,6 +48,36 @@ void side_by_side(Index count, const Work& work) {
     run();
   }
   if (problem) std::rethrow_exception(problem);
+}
+
+// work(first, count) for ranges of n columns of p numbers each, side by side where it pays. The ranges do not depend on
+// the number of threads.
+template <class Work>
+void by_columns(Index p, Index n, const Work& work) {
+  constexpr Index tile = 256, worthwhile = 1 << 18;
+  if (p * n < worthwhile) {
+    for (Index first = 0; first < n; first += tile) work(first, std::min(tile, n - first));
+  } else {
+    side_by_side((n + tile - 1) / tile, [&](Index k) { work(k * tile, std::min(tile, n - k * tile)); });
+  }
+}
+
+// Σ_j of what add(j, sum) adds to a vector of p numbers for each of n columns; the order of the sum does not depend on
+// the number of threads.
+template <class Add>
+Vector sum_over_columns(Index p, Index n, const Add& add) {
+  std::vector<std::pair<Index, Vector>> parts;
+  std::mutex mutex;
+  by_columns(p, n, [&](Index first, Index count) {
+    Vector sum = Vector::Zero(p);
+    for (Index j = first; j < first + count; ++j) add(j, sum);
+    const std::lock_guard lock(mutex);
+    parts.emplace_back(first, std::move(sum));
+  });
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Vector sum = Vector::Zero(p);
+  for (const auto& [first, part] : parts) sum += part;
+  return sum;
 }
 
 }  // namespace cgmca

@@ -99,6 +99,7 @@ class PairSummary {
   void renew_frame();
   Matrix triangle(const Compressed& now) const;
   Vector mean_of_all() const;
+  PairSummary all_compressed() const;
   void choose_form(const MatrixView& Xc);
   bool measure_conditioning();
   bool gram_stays_safe(const MatrixView& Xc, const Vector& step);

@@ -1,16 +1,20 @@
 // Our half of bench/run.py: reads commands, one a line, does the work and answers one JSON line each.
 //
 //   load NAME PATH                        a matrix from a file
+//   threads N                             of BLAS, from here on
+//   trim                                  gives back what was freed, which would hide a rise of memory
 //   fit NAME1 NAME2 COV ACCUMULATE [TOL]  COV as data1:550 or identity:100; ACCUMULATE auto, qr or gram; TOL of the
 //   rank small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
 //   lsqr|lmmse NAME                       domain 2 to domain 1 by the last model
 //   filters NAME1 NAME2 HEIGHT WIDTH      wiener2, medfilt2, ssim
 //   summarize PATH1 PATH2                 files in blocks into a summary, QR
 //   maps PATH, write PATH                 A1 and A2 of the last model side by side; the last answer
-// Seconds are of the work alone; "memory" is by how many bytes the resident memory rose during it.
+// Seconds are of the work alone; "memory" is by how many bytes the resident memory rose during it, "profile" what BLAS
+// and LAPACK calls of each kind counted and took.
 #include <cgmca/cgmca.hpp>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <fstream>
@@ -112,6 +116,18 @@ void run(Worker& worker, const std::string& line) {
     words >> first >> second;
     timed([&] {
       worker.data[first] = read(second);
+      return "";
+    });
+  } else if (command == "threads") {
+    int count = 0;
+    words >> count;
+    timed([&] {
+      set_threads(count);
+      return "";
+    });
+  } else if (command == "trim") {
+    timed([] {
+      malloc_trim(0);
       return "";
     });
   } else if (command == "fit") {

@@ -1,6 +1,7 @@
 #include "factor.hpp"
 
 #include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
 
 #include <fmt/format.h>
 
@@ -225,6 +226,12 @@ Matrix Triangle::basis_times(const MatrixView& E) const {
   return result;
 }
 
+Matrix DomainFactor::white(const MatrixView& X) const {
+  if (!triangle) return scale.cwiseInverse().asDiagonal() * linalg::AtB(U, X);
+  if (triangle->S != nullptr) return linalg::AtB(whitened(Matrix::Identity(rank(), rank())), X);
+  return linalg::solve_upper_transposed(triangle->R, X(triangle->features, Eigen::all));
+}
+
 Matrix DomainFactor::whitened(const MatrixView& E) const {
   if (!triangle) return linalg::AB(U, scale.cwiseInverse().asDiagonal() * E);
   const Matrix& R = triangle->R;
@@ -286,40 +293,43 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
   if (gram) {
     const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two);
     const Matrix& theta = moments.theta;
-    factors.domains = {factor_gram(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0], spectrum[0]),
-                       factor_gram(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1], spectrum[1])};
-    // B = W1 Θ12 W2ᵀ = (W1 Θ12) W2ᵀ                                                            (8)
-    const auto W_transposed = [&](std::size_t i) {
-      const Index r = factors.domains[i].rank();
-      return factors.domains[i].whitened(Matrix::Identity(r, r));
-    };
-    factors.B = linalg::AB(linalg::AtB(W_transposed(0), theta.topRightCorner(d1, d2)), W_transposed(1));
+    for_both(std::max(d1, d2), [&](Index which) {
+      const auto i = static_cast<std::size_t>(which);
+      factors.domains[i] = which == 0
+                               ? factor_gram(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0], spectrum[0])
+                               : factor_gram(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1], spectrum[1]);
+    });
+    // B = W1 Θ12 W2ᵀ = (W2 (W1 Θ12)ᵀ)ᵀ                                                         (8)
+    const Matrix W1_theta12 = factors.domains[0].white(theta.topRightCorner(d1, d2));
+    factors.B = factors.domains[1].white(W1_theta12.transpose()).transpose();
     const bool triangles = factors.domains[0].triangle && factors.domains[1].triangle;
     factors.route = triangles ? "gram potrf" : "gram pstrf gesdd";
   } else {
     std::array<Matrix, 2> scores;  // V_i: the pairs whitened
     std::array<bool, 2> saturated{};
-    std::optional<linalg::SvdRoutine> routine;
-    for (Domain domain : kDomains) {
+    std::array<std::optional<linalg::SvdRoutine>, 2> routines;
+    const auto factor_domain = [&](Index which) {
+      const Domain domain = kDomains[static_cast<std::size_t>(which)];
       const auto i = slot(domain);
       const Matrix& S = domain == Domain::one ? moments.S1 : moments.S2;
       const bool extra = data->pooled[i].size() > 0;
       if (!spectrum[i] && !extra && tolerance[i] < kLargestTolerance) {
-        const bool rows = moments.form == SummaryForm::rows;
-        auto triangular = triangulate(S, domain, rows, tolerance[i]);
+        auto triangular = triangulate(S, domain, moments.form == SummaryForm::rows, tolerance[i]);
         if (triangular) {
           factors.domains[i] = std::move(triangular->factor);
           scores[i] = std::move(triangular->V);
           saturated[i] = triangular->saturated;
-          continue;
+          return;
         }
       }
       SampleFactor sample = factor_samples(extra ? data->pooled[i] : S, domain, tolerance[i]);
       factors.domains[i] = std::move(sample.factor);
       scores[i] = extra ? linalg::AtB(S, factors.domains[i].U * factors.domains[i].s.cwiseInverse().asDiagonal())
                         : std::move(sample.V);
-      routine = std::max(routine.value_or(sample.routine), sample.routine);
-    }
+      routines[i] = sample.routine;
+    };
+    for_both(std::max({moments.S1.rows(), moments.S2.rows(), moments.S2.cols()}), factor_domain);
+    const std::optional<linalg::SvdRoutine> routine = std::max(routines[0], routines[1]);
     // B = V1ᵀ V2; rows that V1 lacks are zero                                     (8)
     if (saturated[0] && saturated[1]) {
       factors.B = Matrix::Identity(scores[0].cols(), scores[1].cols());  // V1 = V2

@@ -44,6 +44,7 @@ struct DomainFactor {
 
   Index rank() const { return triangle ? triangle->R.rows() : s.size(); }
   // With L = U diag(scale), or the triangle's: W = L⁺, W Θ̃ Wᵀ = I.   E: r×k                                        (4)
+  Matrix white(const MatrixView& X) const;     // W X
   Matrix whitened(const MatrixView& E) const;  // Wᵀ E
   Matrix coloured(const MatrixView& E) const;  // L E = Θ̃ Wᵀ E
   Matrix shares(const MatrixView& E) const;    // Eᵀ LᵀL E / tr LᵀL: what each direction has of the variance

@@ -71,26 +71,40 @@ OrderedTriangle ordered_triangle(const MatrixView& Z, const std::vector<Index>& 
   return result;
 }
 
+// The frame's features of X - mean.
+void gather(const Frame& frame, const MatrixView& X, const Vector& mean, Matrix& Y) {
+  const Index a = frame.size();
+  Y.resize(a, X.cols());
+  by_columns(a, X.cols(), [&](Index first, Index count) {
+    for (Index j = first; j < first + count; ++j) {
+      for (Index k = 0; k < a; ++k) {
+        const Index feature = frame.features[static_cast<std::size_t>(k)];
+        Y(k, j) = X(feature, j) - mean(feature);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void Frame::enter(Matrix& X) const {
-  linalg::solve_upper_transposed_in_place(P[0], X.topRows(P[0].rows()));
-  linalg::solve_upper_transposed_in_place(P[1], X.bottomRows(P[1].rows()));
+  P[0].solve_transposed(X.topRows(P[0].R().rows()));
+  P[1].solve_transposed(X.bottomRows(P[1].R().rows()));
 }
 
 Matrix Frame::triangle(const Matrix& G) const {
   Matrix R = Matrix::Zero(size(), size());
-  R.topLeftCorner(P[0].rows(), P[0].rows()) = P[0];
-  R.bottomRightCorner(P[1].rows(), P[1].rows()) = P[1];
+  R.topLeftCorner(P[0].R().rows(), P[0].R().rows()) = P[0].R();
+  R.bottomRightCorner(P[1].R().rows(), P[1].R().rows()) = P[1].R();
   return linalg::upper_times_upper(triangular_root(G), std::move(R));
 }
 
 Matrix Frame::whole() const {
-  const Index p = size() + static_cast<Index>(constant.size()), a = P[0].rows();
+  const Index p = size() + static_cast<Index>(constant.size()), a = P[0].R().rows();
   Matrix result = Matrix::Zero(p, p);
   const std::vector<Index> one(features.begin(), features.begin() + a), two(features.begin() + a, features.end());
-  result(one, one) = P[0];
-  result(two, two) = P[1];
+  result(one, one) = P[0].R();
+  result(two, two) = P[1].R();
   return result;
 }
 
@@ -113,7 +127,7 @@ Frame Frame::from_whole(const Matrix& whole, Index d1, Index samples) {
         if (whole(j, j) != 0 && needed[static_cast<std::size_t>(j)] == early) order.push_back(j);
       }
     }
-    frame.P[i] = whole(order, order).triangularView<Eigen::Upper>();
+    frame.P[i] = linalg::TriangularSolver(whole(order, order).triangularView<Eigen::Upper>());
     frame.features.insert(frame.features.end(), order.begin(), order.end());
   }
   for (Index j = 0; j < p; ++j) {
@@ -127,9 +141,13 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
   Framed result;
   Frame& frame = result.frame;
   frame.samples = samples;
+  std::array<OrderedTriangle, 2> triangles;
+  for_both(std::max(d1, p - d1), [&](Index i) {
+    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, nonzero_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));
+  });
   std::vector<double> one_more;
   for (const auto i : {0U, 1U}) {
-    auto [order, P] = ordered_triangle(Z, nonzero_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));
+    auto& [order, P] = triangles[i];
     // What is left of a determined feature is rounding, too little to divide by. G is kept from being singular as if
     // one more sample had 4 eps of the feature's size.
     for (Index j = 0; j < P.rows(); ++j) {
@@ -140,7 +158,7 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
       P(j, j) = kDetermined * size;
     }
     frame.features.insert(frame.features.end(), order.begin(), order.end());
-    frame.P[i] = std::move(P);
+    frame.P[i] = linalg::TriangularSolver(std::move(P));
   }
   std::vector<bool> varies(static_cast<std::size_t>(p));
   for (const Index j : frame.features) varies[static_cast<std::size_t>(j)] = true;
@@ -149,8 +167,9 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
   }
 
   result.G = Vector::Map(one_more.data(), frame.size()).asDiagonal();
+  Matrix Y;
   for (Index first = 0; first < n; first += kColumns) {
-    Matrix Y = Z.middleCols(first, std::min(kColumns, n - first))(frame.features, Eigen::all);
+    gather(frame, Z.middleCols(first, std::min(kColumns, n - first)), Vector::Zero(p), Y);
     frame.enter(Y);
     linalg::add_gram(result.G, Y);
   }
@@ -164,22 +183,15 @@ FramedSamples enter_frame(const Frame& frame, const MatrixView& X, const Vector&
   Matrix Y;
   for (Index first = 0; first < m; first += kColumns) {
     const Index count = std::min(kColumns, m - first);
-    Y.resize(a, count);
-    by_columns(a, count, [&](Index from, Index some) {
-      for (Index j = from; j < from + some; ++j) {
-        const auto x = [&](Index feature) { return X(feature, first + j) - mean(feature); };
-        for (Index k = 0; k < a; ++k) Y(k, j) = x(frame.features[static_cast<std::size_t>(k)]);
-        const bool has_new =
-            std::any_of(frame.constant.begin(), frame.constant.end(), [&](Index feature) { return x(feature) != 0; });
-        if (has_new) unlike[static_cast<std::size_t>(first + j)] = 1;
-      }
-    });
+    gather(frame, X.middleCols(first, count), mean, Y);
     frame.enter(Y);
     by_columns(a, count, [&](Index from, Index some) {
       for (Index j = from; j < from + some; ++j) {
-        char& other = unlike[static_cast<std::size_t>(first + j)];
-        if (!(Y.col(j).squaredNorm() <= kAlike)) other = 1;
-        if (other != 0) Y.col(j).setZero();
+        const bool has_new = std::any_of(frame.constant.begin(), frame.constant.end(),
+                                         [&](Index feature) { return X(feature, first + j) != mean(feature); });
+        if (!has_new && Y.col(j).squaredNorm() <= kAlike) continue;  // nor where it is not finite
+        Y.col(j).setZero();
+        unlike[static_cast<std::size_t>(first + j)] = 1;
       }
     });
     linalg::add_gram(result.G, Y);

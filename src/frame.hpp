@@ -9,13 +9,15 @@
 #include <cgmca/types.hpp>
 #include <vector>
 
+#include "linalg.hpp"
+
 namespace cgmca {
 
 struct Frame {
-  std::vector<Index> features;  // those that vary, domain by domain, in an order in which P is triangular
-  std::vector<Index> constant;  // the others
-  std::array<Matrix, 2> P;      // upper triangular, one a domain
-  Index samples = 0;            // that made it
+  std::vector<Index> features;                // those that vary, domain by domain, in an order in which P is triangular
+  std::vector<Index> constant;                // the others
+  std::array<linalg::TriangularSolver, 2> P;  // one a domain
+  Index samples = 0;                          // that made it
 
   Index size() const { return static_cast<Index>(features.size()); }
   void enter(Matrix& X) const;             // Y = P⁻ᵀ X in place of X, whose rows are the features in their order

@@ -1,5 +1,6 @@
 #include <cgmca/error.hpp>
 #include <cgmca/invert.hpp>
+#include <cgmca/parallel.hpp>
 
 #include <fmt/format.h>
 
@@ -62,24 +63,29 @@ DiagonalSystem diagonalize(const DomainMap& map) {
   for (Index j = 0; j < map.features(); ++j) {
     if (map.weights.col(j).any()) used.push_back(j);
   }
-  const linalg::Qr qr = linalg::thin_qr(map.mixing);
-  linalg::Svd svd = linalg::thin_svd(AB(qr.R, map.weights(Eigen::all, used)));
-  Matrix Q = Matrix::Zero(map.features(), svd.s.size());
-  Q(used, Eigen::all) = svd.V;
-  return {AB(qr.Q, svd.U), std::move(Q), std::move(svd.s)};
+  DiagonalSystem system;
+  linalg::Svd svd;
+  {
+    const linalg::Qr qr = linalg::thin_qr(map.mixing);
+    svd = linalg::thin_svd(AB(qr.R, map.weights(Eigen::all, used)));
+    system.P = AB(qr.Q, svd.U);
+  }
+  system.Q = Matrix::Zero(map.features(), svd.s.size());
+  system.Q(used, Eigen::all) = svd.V;
+  system.s = std::move(svd.s);
+  return system;
 }
 
-Matrix by_lsqr(const DomainMap& map, const MatrixView& Z, const LsqrOptions& options) {
+// points(first, count): z of `count` samples from `first` on, n in all.
+template <class Points>
+Matrix by_lsqr(const DomainMap& map, Index n, const Points& points, const LsqrOptions& options) {
   const Index k = map.mixing.rows(), d = map.features(), c = map.scores();
   const LsqrOptions settled = with_defaults(options, k, d);
-  const Matrix Y = Z.colwise() + Vector(AB(map.mixing, AB(map.weights, map.mean)));
-  if (Y.cols() * settled.iterations < 10 * c) {  // an SVD costs about as much as 10 c products with A and Aᵀ
-    return lsqr(LinearOperator::product(map.mixing, map.weights), Y, settled).X;
+  const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
+  if (n * settled.iterations < 10 * c) {  // an SVD costs about as much as 10 c products with A and Aᵀ
+    return lsqr(LinearOperator::product(map.mixing, map.weights), points(Index{0}, n).colwise() + shift, settled).X;
   }
   const DiagonalSystem system = diagonalize(map);
-  Matrix rotated(c + 1, Y.cols());
-  rotated.topRows(c) = AtB(system.P, Y);
-  rotated.row(c) = (Y - AB(system.P, rotated.topRows(c))).colwise().norm();
   const LinearOperator diagonal{c + 1, c,
                                 [&](const MatrixView& X) {
                                   Matrix result = Matrix::Zero(c + 1, X.cols());
@@ -87,7 +93,17 @@ Matrix by_lsqr(const DomainMap& map, const MatrixView& Z, const LsqrOptions& opt
                                   return result;
                                 },
                                 [&](const MatrixView& U) -> Matrix { return system.s.asDiagonal() * U.topRows(c); }};
-  return AB(system.Q, lsqr(diagonal, rotated, settled).X);
+  constexpr Index columns = 128;  // at a time: bounds memory, and stays within the cache
+  Matrix X(d, n);
+  side_by_side((n + columns - 1) / columns, [&](Index part) {
+    const Index first = part * columns, count = std::min(columns, n - first);
+    const Matrix Y = points(first, count).colwise() + shift;
+    Matrix rotated(c + 1, count);
+    rotated.topRows(c) = AtB(system.P, Y);
+    rotated.row(c) = (Y - AB(system.P, rotated.topRows(c))).colwise().norm();
+    X.middleCols(first, count) = AB(system.Q, lsqr(diagonal, rotated, settled).X);
+  });
+  return X;
 }
 
 }  // namespace
@@ -113,9 +129,7 @@ Matrix Translation::operator()(const MatrixView& X) const {
     throw WrongDimension(fmt::format("domain {} of this translation has {} features, the samples given have {}",
                                      number(from), mean_from.size(), X.rows()));
   }
-  Matrix Y = ABC(left, right, X.colwise() - mean_from);
-  Y.colwise() += mean_to;
-  return Y;
+  return linalg::affine(left, right, X, mean_from, mean_to);
 }
 
 Translation translation(const Model& model, Domain from, Domain to, Method method) {
@@ -143,13 +157,18 @@ Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X
                  const LsqrOptions& options) {
   if (method != Method::lsqr) return translation(model, from, to, method)(X);
   if (from == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(from)));
-  return by_lsqr(model.domain(to), apply(model, from, X), options);
+  model.domain(from).check_features(from, X);
+  const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count)); };
+  return by_lsqr(model.domain(to), X.cols(), points, options);
 }
 
 Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method, const LsqrOptions& options) {
   const DomainMap& map = model.domain(domain);
   check_common(model, Z);
-  if (method == Method::lsqr) return by_lsqr(map, Z, options);
+  if (method == Method::lsqr) {
+    return by_lsqr(
+        map, Z.cols(), [&](Index first, Index count) { return Z.middleCols(first, count); }, options);
+  }
   Matrix left, right;
   if (method == Method::lmmse) {
     const DomainMap& source = model.domain(other(domain));
@@ -159,9 +178,7 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
     left = reconstruction(map, method);
     right = linalg::left_inverse(map.mixing);
   }
-  Matrix X = ABC(left, right, Z);
-  X.colwise() += map.mean;
-  return X;
+  return linalg::affine(left, right, Z, Vector::Zero(Z.rows()), map.mean);
 }
 
 LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cgmca/types.hpp>
+#include <vector>
 
 namespace cgmca::linalg {
 
@@ -26,6 +27,9 @@ Matrix AtB(const MatrixView& A, const MatrixView& B);  // Aᵀ B
 Matrix ABt(const MatrixView& A, const MatrixView& B);  // A Bᵀ
 Matrix ABC(const MatrixView& A, const MatrixView& B,
            const MatrixView& C);  // A B C, in the cheaper order
+
+// A B (X - x0) + y0 for many columns X, some at a time, so that nothing else of X's size is needed.
+Matrix affine(const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0, const Vector& y0);
 
 // G += weight · X Xᵀ in the upper triangle.   G: p×p, X: p×m
 void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight = 1);
@@ -93,7 +97,19 @@ Matrix complete_basis(const MatrixView& U, Index columns);
 // R⁻¹ B and R⁻ᵀ B for upper triangular R.
 Matrix solve_upper(const MatrixView& R, Matrix B);
 Matrix solve_upper_transposed(const MatrixView& R, Matrix B);
-void solve_upper_transposed_in_place(const MatrixView& R, Eigen::Ref<Matrix> B);
+
+// R⁻ᵀ B for one R and many B: diagonal blocks that are well conditioned are inverted once.
+class TriangularSolver {
+ public:
+  TriangularSolver() = default;
+  explicit TriangularSolver(Matrix R);
+  const Matrix& R() const { return R_; }
+  void solve_transposed(Eigen::Ref<Matrix> B) const;  // in place
+
+ private:
+  Matrix R_;
+  std::vector<Matrix> inverses_;  // empty ones where a block is not
+};
 
 // Pseudo-inverse M⁺ = (MᵀM)⁻¹Mᵀ of a matrix of full column rank.   M: k×c, M⁺: c×k
 Matrix left_inverse(const MatrixView& M);

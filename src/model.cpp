@@ -155,7 +155,7 @@ Model Model::unpack(const TensorReader& file) {
 Matrix apply(const Model& model, Domain domain, const MatrixView& X) {
   const DomainMap& map = model.domain(domain);
   map.check_features(domain, X);
-  return linalg::ABC(map.mixing, map.weights, X.colwise() - map.mean);
+  return linalg::affine(map.mixing, map.weights, X, map.mean, Vector::Zero(map.mixing.rows()));
 }
 
 }  // namespace cgmca

@@ -222,7 +222,7 @@ void PairSummary::set_frame(const MatrixView& Z, Index samples) {
 // samples by Householder's QR. These need an intercept, a feature that is always 1: what follows it in R is what a
 // regression on it leaves, centred.
 Matrix PairSummary::triangle(const Compressed& now) const {
-  const Index p = d1_ + d2_, a1 = frame_->P[0].rows(), waiting = static_cast<Index>(now.waiting.size());
+  const Index p = d1_ + d2_, a1 = frame_->P[0].R().rows(), waiting = static_cast<Index>(now.waiting.size());
   const auto& [features, constant] = std::tie(frame_->features, frame_->constant);
   const auto second = std::partition_point(constant.begin(), constant.end(), [this](Index j) { return j < d1_; });
   std::vector<Index> order(features.begin(), features.begin() + a1);
@@ -395,7 +395,9 @@ PairSummary::Moments PairSummary::moments() const {
   }
   if (form_ == SummaryForm::gram) {
     if (pending_ > 0) return all_compressed().moments();
-    return {SummaryForm::gram, {}, {}, scale * scale * Matrix(factor_.selfadjointView<Eigen::Upper>())};
+    Matrix theta = scale * scale * factor_;
+    theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();
+    return {SummaryForm::gram, {}, {}, std::move(theta)};
   }
   const bool many = 2 * pending_ >= d1_ + d2_;  // otherwise Householder's QR is cheaper than another K P
   const Matrix R = triangle(many ? compress_in_frame() : compressed_and_waiting());

@@ -18,13 +18,13 @@ inline Index worker_count() {
 }
 
 // work(k) for k = 0 … count - 1, each thread taking the next one. BLAS calls inside use one thread each. What a task
-// throws ends the work, and is thrown again.
+// throws ends the work, and is thrown again; of several the first task's, as if they had run one after another.
 template <class Work>
 void side_by_side(Index count, const Work& work) {
   const Index workers = std::min(worker_count(), count);
   const SerialBlas serial;
   std::mutex mutex;
-  Index next = 0;
+  Index next = 0, first_to_fail = count;
   std::exception_ptr problem;
   const auto run = [&] {
     for (;;) {
@@ -38,7 +38,10 @@ void side_by_side(Index count, const Work& work) {
         work(task);
       } catch (...) {
         const std::lock_guard lock(mutex);
-        if (!problem) problem = std::current_exception();
+        if (task < first_to_fail) {
+          first_to_fail = task;
+          problem = std::current_exception();
+        }
       }
     }
   };
@@ -48,6 +51,16 @@ void side_by_side(Index count, const Work& work) {
     run();
   }
   if (problem) std::rethrow_exception(problem);
+}
+
+// work(0) and work(1), factorizations of up to `size` rows or columns: side by side where they are too small for LAPACK
+// to gain by threads.
+template <class Work>
+void for_both(Index size, const Work& work) {
+  constexpr Index large = 1500;
+  if (size < large) return side_by_side(2, work);
+  work(Index{0});
+  work(Index{1});
 }
 
 // work(first, count) for ranges of n columns of p numbers each, side by side where it pays. The ranges do not depend on

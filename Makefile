@@ -44,9 +44,10 @@ wheel: build
 	@tools/install-deps wheel
 	@python/tests/check_wheel.sh
 
-# Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave and R: bench/results/.
+# Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave, R and (from PyPI) cca-zoo: bench/results/.
 bench: build
-	@tools/install-deps bench $(if $(filter all,$(PEERS)),peers)
+	@tools/install-deps bench $(if $(filter all,$(PEERS)),peers wheel)
+	@$(if $(filter all,$(PEERS)),tools/install-cca-zoo)
 	@/usr/bin/python3 bench/run.py $(if $(filter all,$(PEERS)),--all-peers)
 
 sanitize: deps

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import time
+from inspect import signature
 
 import numpy as np
 
@@ -23,9 +24,9 @@ ctypes.CDLL(None).malloc_trim(0)
 open("/proc/self/clear_refs", "w").write("5")
 before = memory("VmRSS:")
 start = time.perf_counter()
-model = CCA(latent_dimensions=10).fit((a, b))
+model = (CCA(n_components=10) if "n_components" in signature(CCA).parameters else CCA(latent_dimensions=10)).fit([a, b])
 seconds = time.perf_counter() - start
 rise = memory("VmHWM:") - before
-x, y = model.transform((a, b))
+x, y = model.transform([a, b])
 np.save(f"{folder}/cca_zoo.npy", [abs(np.corrcoef(x[:, j], y[:, j])[0, 1]) for j in range(10)])
 print(seconds, rise)

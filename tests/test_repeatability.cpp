@@ -1,4 +1,9 @@
 // The same input gives the same answer: bit for bit when repeated, to rounding whatever the number of threads.
+#include <cgmca/parallel.hpp>
+
+#include <algorithm>
+#include <chrono>
+
 #include "testing.hpp"
 
 namespace cgmca {
@@ -81,6 +86,50 @@ TEST(Threads, AreToldAndSet) {
   set_threads(1);
   EXPECT_LE(threads(), 1);
   set_threads(2);
+}
+
+// Several callers at once, each of which puts BLAS on one thread for a while: all find the same, and leave BLAS as it
+// was.
+TEST(Threads, AreLeftAsTheyWereByCallersAtOnce) {
+  set_threads(2);
+  const int before = threads();
+  Random random(30);
+  const testing::Pairs pairs = testing::random_pairs(random, 12, 9, 9000);
+  const Covariance C = Covariance::data(Domain::one, 5);
+  const Model expected = answer(pairs, C, C, Accumulate::qr).model;
+  std::array<double, 4> difference{};
+  {
+    std::vector<std::jthread> callers;
+    for (double& result : difference) {
+      callers.emplace_back([&] {
+        for (int k = 0; k < 3; ++k) {
+          const Model found = answer(pairs, C, C, Accumulate::qr).model;
+          result =
+              std::max(result, relative(found.domain(Domain::one).matrix(), expected.domain(Domain::one).matrix()));
+        }
+      });
+    }
+  }
+  EXPECT_LE(*std::max_element(difference.begin(), difference.end()), 1e-10);
+  EXPECT_EQ(threads(), before);
+}
+
+// Whichever thread is faster, the problem told is that of the first task, and BLAS is as it was.
+TEST(Threads, TellTheFirstTasksProblem) {
+  set_threads(2);
+  const int before = threads();
+  for (int k = 0; k < 50; ++k) {
+    try {
+      side_by_side(2, [&](Index task) {
+        if (task == 0) std::this_thread::sleep_for(std::chrono::microseconds(k % 2 == 0 ? 300 : 0));
+        throw InvalidInput(task == 0 ? "first" : "second");
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const InvalidInput& problem) {
+      EXPECT_STREQ(problem.what(), "first");
+    }
+  }
+  EXPECT_EQ(threads(), before);
 }
 
 }  // namespace

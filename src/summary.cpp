@@ -246,6 +246,12 @@ Matrix PairSummary::triangle(const Compressed& now) const {
   return result;
 }
 
+// s of (17), for `count` more samples of the given mean.
+Vector PairSummary::step_to(const Vector& mean, Index count) const {
+  const double na = static_cast<double>(compressed_), nb = static_cast<double>(count);
+  return std::sqrt(na * nb / (na + nb)) * (mean - mean_);
+}
+
 // Joins `count` samples of the given mean whose centred cross-products are Xc Xcᵀ (the samples
 // themselves, or the transposed triangular factor of theirs): (17)
 //   Xc Xcᵀ of the union = Xc Xcᵀ of one + Xc Xcᵀ of the other + s sᵀ,   s = sqrt(n_a n_b / n) (m_b
@@ -255,10 +261,9 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
     mean_ = mean;
     choose_form(Xc);
   }
-  const double na = static_cast<double>(compressed_), nb = static_cast<double>(count), n = na + nb;
-  const Vector step = std::sqrt(na * nb / n) * (mean - mean_);
+  const Vector step = step_to(mean, count);
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
-  mean_ += (nb / n) * (mean - mean_);
+  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   if (form_ == SummaryForm::gram) {
     linalg::add_gram(factor_, Xc);
     linalg::add_gram(factor_, step);
@@ -394,8 +399,18 @@ PairSummary::Moments PairSummary::moments() const {
             {}};
   }
   if (form_ == SummaryForm::gram) {
-    if (pending_ > 0) return all_compressed().moments();
-    Matrix theta = scale * scale * factor_;
+    if (pending_ > 0 && accumulate_ == Accumulate::automatic) return all_compressed().moments();  // may turn to qr
+    Matrix theta = factor_;
+    if (pending_ > 0) {
+      const Vector mean = column_mean(rows_.leftCols(pending_));
+      Matrix Xc(d1_ + d2_, pending_);
+      by_columns(Xc.rows(), pending_, [&](Index first, Index count) {
+        Xc.middleCols(first, count) = rows_.middleCols(first, count).colwise() - mean;
+      });
+      linalg::add_gram(theta, Xc);
+      linalg::add_gram(theta, step_to(mean, pending_));
+    }
+    theta *= scale * scale;
     theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();
     return {SummaryForm::gram, {}, {}, std::move(theta)};
   }

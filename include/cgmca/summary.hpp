@@ -100,6 +100,7 @@ class PairSummary {
   Matrix triangle(const Compressed& now) const;
   Vector mean_of_all() const;
   PairSummary all_compressed() const;
+  Vector step_to(const Vector& mean, Index count) const;
   void choose_form(const MatrixView& Xc);
   bool measure_conditioning();
   bool gram_stays_safe(const MatrixView& Xc, const Vector& step);

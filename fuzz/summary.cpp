@@ -1,4 +1,4 @@
-// Any bytes at all, called a summary: refused, or a summary that can be added to.
+// Any bytes at all, called a summary: refused, or a summary that can be added to and read.
 #include <cgmca/summary.hpp>
 
 #include "fuzz.hpp"
@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (d1 + d2 > 1000) return 0;
     summary.add(Matrix::Ones(d1, 1), Matrix::Ones(d2, 1));
     fuzz::check(summary.samples() == before + 1);
+    summary.moments();
   } catch (const Error&) {
   }
   return 0;

@@ -130,7 +130,7 @@ std::optional<TriangleFactor> triangulate_wide(const Matrix& S, const Vector& va
   Matrix K = Matrix::Zero(n, n);
   linalg::add_gram_of_columns(K, S);
   K.triangularView<Eigen::StrictlyLower>() = K.transpose();
-  const Vector w = 2 * (K * v - v.dot(K * v) * v);
+  const Vector Kv = linalg::AB(K, v), w = 2 * (Kv - v.dot(Kv) * v);
   K -= v * w.transpose() + w * v.transpose();  // P K P = K - v wᵀ - w vᵀ, w = 2 (Kv - (vᵀKv) v)
   Matrix R = linalg::cholesky(K.topLeftCorner(n - 1, n - 1));
   if (R.size() == 0) return std::nullopt;
@@ -222,7 +222,7 @@ Matrix Triangle::basis_times(const MatrixView& E) const {
   Matrix result(r + 1, E.cols());
   result.topRows(r) = E;
   result.row(r).setZero();
-  result.noalias() -= 2 * v * (v.head(r).transpose() * E);
+  result.noalias() -= 2 * v * linalg::AtB(v.head(r), E);
   return result;
 }
 

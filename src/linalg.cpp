@@ -277,6 +277,7 @@ void solve_by_halves(const MatrixView& R, CBLAS_TRANSPOSE transpose, Eigen::Ref<
   }
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a Ref is a view, and B is written to
 void solve_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Eigen::Ref<Matrix> B) {
   require(R.rows() == R.cols() && R.rows() == B.rows(), "triangular solve with shapes that do not fit");
   if (B.size() == 0) return;
@@ -562,6 +563,7 @@ TriangularSolver::TriangularSolver(Matrix R) : R_(std::move(R)) {
   }
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a Ref is a view, and B is written to
 void TriangularSolver::solve_transposed(Eigen::Ref<Matrix> B) const {
   require(R_.rows() == B.rows(), "triangular solve with shapes that do not fit");
   if (B.size() == 0) return;

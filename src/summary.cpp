@@ -200,7 +200,7 @@ void PairSummary::add_in_frame() {
   mean_ = std::move(result.mean);
   compressed_ = result.samples;
   pending_ = waiting;
-  if (pending_ > kUnlike || compressed_ > kOldFrame * frame_->samples) renew_frame();
+  if (pending_ > kUnlike || compressed_ / kOldFrame > frame_->samples) renew_frame();
 }
 
 // All samples, waiting ones too, make the frame.
@@ -371,7 +371,7 @@ void PairSummary::merge(const PairSummary& that) {
 Vector PairSummary::mean_of_all() const {
   if (samples() == 0) throw TooFewSamples("the mean of no samples");
   if (pending_ == 0) return mean_;
-  const Vector recent = column_mean(rows_.leftCols(pending_));
+  Vector recent = column_mean(rows_.leftCols(pending_));
   if (compressed_ == 0) return recent;
   return mean_ + static_cast<double>(pending_) / static_cast<double>(samples()) * (recent - mean_);
 }

@@ -19,7 +19,7 @@ void add_accumulate_option(CLI::App& command, Accumulate& accumulate) {
   };
   command
       .add_option_function<std::string>("--accumulate", choose,
-                                        "How pairs are gathered: qr (accurate), gram (half the work, but it squares "
+                                        "How pairs are gathered: qr (accurate), gram (less work, but it squares "
                                         "the condition number), auto (gram only while proven safe; the default)")
       ->check(CLI::IsMember({"auto", "qr", "gram"}))
       ->option_text("auto|qr|gram");

@@ -36,7 +36,7 @@ Parameters
 n_features_x, n_features_y : int
     Features of domain 1 and domain 2.
 accumulate : {'auto', 'qr', 'gram'}
-    'qr' is backward stable; 'gram' costs half the arithmetic but squares the condition number; 'auto' uses 'gram'
+    'qr' is backward stable; 'gram' costs less arithmetic but squares the condition number; 'auto' uses 'gram'
     only while the conditioning of the data proves it safe.
 
 Examples

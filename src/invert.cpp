@@ -64,12 +64,12 @@ DiagonalSystem diagonalize(const DomainMap& map) {
     if (map.weights.col(j).any()) used.push_back(j);
   }
   DiagonalSystem system;
-  linalg::Svd svd;
-  {
-    const linalg::Qr qr = linalg::thin_qr(map.mixing);
-    svd = linalg::thin_svd(AB(qr.R, map.weights(Eigen::all, used)));
-    system.P = AB(qr.Q, svd.U);
-  }
+  linalg::Qr qr = linalg::thin_qr(map.mixing);
+  qr.R = AB(qr.R, map.weights(Eigen::all, used));  // in its place, to keep memory small
+  linalg::Svd svd = linalg::thin_svd(qr.R);
+  qr.R.resize(0, 0);
+  system.P = AB(qr.Q, svd.U);
+  qr.Q.resize(0, 0);
   system.Q = Matrix::Zero(map.features(), svd.s.size());
   system.Q(used, Eigen::all) = svd.V;
   system.s = std::move(svd.s);
@@ -93,7 +93,7 @@ Matrix by_lsqr(const DomainMap& map, Index n, const Points& points, const LsqrOp
                                   return result;
                                 },
                                 [&](const MatrixView& U) -> Matrix { return system.s.asDiagonal() * U.topRows(c); }};
-  constexpr Index columns = 128;  // at a time: bounds memory, and stays within the cache
+  constexpr Index columns = 64;  // at a time: bounds memory, and stays within the cache
   Matrix X(d, n);
   side_by_side((n + columns - 1) / columns, [&](Index part) {
     const Index first = part * columns, count = std::min(columns, n - first);

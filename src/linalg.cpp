@@ -120,6 +120,8 @@ std::optional<Svd> by_gesdd(const MatrixView& original, Vectors vectors) {
   const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
   if (info < 0) check("gesdd", info);
   if (info > 0) return {};
+  work.reset();  // before V is made, to keep memory small
+  A.resize(0, 0);
   return Svd{std::move(U), std::move(s), VT.transpose(), SvdRoutine::gesdd};
 }
 

@@ -110,36 +110,44 @@ class Pairs:
         return lambda: self.bench.worker("fit", *self.names, cov, how, *([GRAM_RANK] if how == "gram" else []))
 
     def same_correlations(self, tolerance):
-        def check(found):
-            ours = self.bench.worker.answer().ravel()
-            return len(ours) == len(found.correlations) and close(ours, found.correlations, tolerance)
-
-        return check
+        return same_correlations(self.bench, tolerance)
 
     def accuracy(self, cov):
-        """‖A Θ Aᵀ - C‖ / ‖C‖, the larger of both domains, and |objective - bound| / bound's traces, of the peer's maps (or of the
-        worker's last model), from the data."""
-        n, (kind, rank) = len(self.X1), cov.split(":")
-        centred = [(X - X.mean(0)) / np.sqrt(n - 1) for X in (self.X1, self.X2)]
-        if kind == "data1":
-            w, U = np.linalg.eigh(centred[0].T @ centred[0])
-            w, U = w[::-1][: int(rank)], U[:, ::-1][:, : int(rank)]
-            C = (U * w) @ U.T
+        return accuracy(self.bench, self.X1, self.X2, cov)
+
+
+def same_correlations(bench, tolerance):
+    def check(found):
+        ours = bench.worker.answer().ravel()
+        return len(ours) == len(found.correlations) and close(ours, found.correlations, tolerance)
+
+    return check
+
+
+def accuracy(bench, X1, X2, cov):
+    """‖A Θ Aᵀ - C‖ / ‖C‖, the larger of both domains, and |objective - bound| / bound's traces, of the peer's maps (or of the
+    worker's last model), from the data."""
+    n, (kind, rank) = len(X1), cov.split(":")
+    centred = [(X - X.mean(0)) / np.sqrt(n - 1) for X in (X1, X2)]
+    if kind == "data1":
+        w, U = np.linalg.eigh(centred[0].T @ centred[0])
+        w, U = w[::-1][: int(rank)], U[:, ::-1][:, : int(rank)]
+        C = (U * w) @ U.T
+    else:
+        w, C = np.ones(int(rank)), np.eye(int(rank))
+
+    def of(found):
+        if found is None:
+            both = bench.worker.answer("maps").T  # file: a row for each feature of both domains
+            maps, sigma = (both[:, : X1.shape[1]], both[:, X1.shape[1] :]), bench.worker.answer().ravel()
         else:
-            w, C = np.ones(int(rank)), np.eye(int(rank))
+            maps, sigma = (found.A1, found.A2), found.correlations
+        Z = [S @ A.T for S, A in zip(centred, maps)]
+        residual = max(np.linalg.norm(z.T @ z - C) / np.linalg.norm(C) for z in Z)
+        bound = 2 * w.sum() - 2 * w @ sigma[: len(w)]
+        return residual, abs(np.linalg.norm(Z[0] - Z[1]) ** 2 - bound) / (2 * w.sum())
 
-        def of(found):
-            if found is None:
-                both = self.bench.worker.answer("maps").T  # file: a row for each feature of both domains
-                maps, sigma = (both[:, : self.X1.shape[1]], both[:, self.X1.shape[1] :]), self.bench.worker.answer().ravel()
-            else:
-                maps, sigma = (found.A1, found.A2), found.correlations
-            Z = [S @ A.T for S, A in zip(centred, maps)]
-            residual = max(np.linalg.norm(z.T @ z - C) / np.linalg.norm(C) for z in Z)
-            bound = 2 * w.sum() - 2 * w @ sigma[: len(w)]
-            return residual, abs(np.linalg.norm(Z[0] - Z[1]) ** 2 - bound) / (2 * w.sum())
-
-        return of
+    return of
 
 
 def close(found, expected, tolerance):
@@ -188,9 +196,9 @@ def sklearn_cca(bench, pairs, work):
         ours = bench.worker.answer().ravel()[0]
         return 0.99 * ours < largest <= ours + 1e-6
 
-    accuracy = pairs.accuracy("identity:10")
+    ours = pairs.accuracy("identity:10")
     bench.compare(work, peer_name, 50, pairs.fit("identity:10", "gram"), peer, check, pairs.bytes,
-                  lambda found: accuracy(None) if found is None else (None, None))
+                  lambda found: ours(None) if found is None else (None, None))
 
 
 def other_program(bench, pairs, work, peer_name, target, program, path, cov, how, read, tolerance):
@@ -209,9 +217,9 @@ def other_program(bench, pairs, work, peer_name, target, program, path, cov, how
         count = len(found.correlations)
         return close(bench.worker.answer().ravel()[:count], found.correlations, tolerance)
 
-    accuracy = pairs.accuracy(cov)
+    of = pairs.accuracy(cov)
     bench.compare(work, peer_name, target, pairs.fit(cov, how), peer, check, pairs.bytes,
-                  lambda found: (None, None) if found is not None and found.A1 is None else accuracy(found))
+                  lambda found: (None, None) if found is not None and found.A1 is None else of(found))
 
 
 def octave(bench, pairs, work, cov):
@@ -298,24 +306,19 @@ def small(bench, random):
     def peer():
         return [peer_code.algorithm_1(pairs.X1[block], pairs.X2[block], cov) for block in blocks]
 
-    def accuracy(found):  # of the first hundred fits, the worst
+    def worst(found):  # of the first hundred fits
         each = []
         for k, block in enumerate(blocks[:100]):
+            part = pairs.X1[block], pairs.X2[block]
             if found is None:
-                names = ("block1", "block2")
-                part = Pairs(bench, names, pairs.X1[block], pairs.X2[block])
-                part.fit(cov)()
-                each.append(part.accuracy(cov)(None))
-            else:
-                part = Pairs.__new__(Pairs)
-                part.X1, part.X2 = pairs.X1[block], pairs.X2[block]
-                each.append(part.accuracy(cov)(found[k]))
+                Pairs(bench, ("block1", "block2"), *part).fit(cov)()
+            each.append(accuracy(bench, *part, cov)(None if found is None else found[k]))
         return tuple(np.max(each, axis=0))
 
     bench.compare("1,000 fits (50+40, n 300), identity:10", "the same in NumPy", 5,
                   lambda: bench.worker("small", "small1", "small2", 50, 40, n, 10), peer,
                   lambda found: close(bench.worker.answer(), [fit.correlations[:10] for fit in found], 1e-9), pairs.bytes,
-                  accuracy)
+                  worst)
 
 
 def images(bench, random):
@@ -339,11 +342,10 @@ def files(bench, random):
         for first in range(0, n, 65536):
             big[first : first + 65536] = random.normal(size=big[first : first + 65536].shape)
         del big
-    pairs = Pairs.__new__(Pairs)
-    pairs.bench, pairs.X1, pairs.X2 = bench, np.load(paths[0]), np.load(paths[1])
+    X1, X2 = np.load(paths[0]), np.load(paths[1])
     bench.compare(work, peer_name, 1.5, lambda: bench.worker("summarize", *paths),
-                  lambda: peer_code.qr_in_blocks(*paths, "identity:10"), pairs.same_correlations(1e-9),
-                  pairs.X1.nbytes + pairs.X2.nbytes, pairs.accuracy("identity:10"))
+                  lambda: peer_code.qr_in_blocks(*paths, "identity:10"), same_correlations(bench, 1e-9),
+                  X1.nbytes + X2.nbytes, accuracy(bench, X1, X2, "identity:10"))
 
 
 def growth(bench, random):

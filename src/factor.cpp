@@ -199,12 +199,6 @@ Pooled pool(Index matched, const Vector& mean, const SampleSummary& extra) {
   return pooled;
 }
 
-Matrix beside(const Matrix& left, const Matrix& right) {
-  Matrix both(left.rows(), left.cols() + right.cols());
-  both << left, right;
-  return both;
-}
-
 const SampleSummary* extra_of(const FitOptions& options, Domain domain, Index features) {
   const SampleSummary* extra = options.extra[slot(domain)];
   if (extra == nullptr || extra->samples() == 0) return nullptr;
@@ -283,7 +277,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
         theta *= all.matched * all.matched;
         theta += linalg::ABt(all.extra, all.extra);
       } else {
-        data->pooled[i] = beside(all.matched * (domain == Domain::one ? moments.S1 : moments.S2), all.extra);
+        data->pooled[i] = linalg::beside(all.matched * (domain == Domain::one ? moments.S1 : moments.S2), all.extra);
       }
       means[i] = all.mean;
       samples[i] += extra->samples();

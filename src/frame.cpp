@@ -52,6 +52,17 @@ std::vector<Index> nonzero_rows(const MatrixView& Z, Index first, Index end) {
   return rows;
 }
 
+// 0 … p - 1 without those named.
+std::vector<Index> others(const std::vector<Index>& named, Index p) {
+  std::vector<bool> is_named(static_cast<std::size_t>(p));
+  for (const Index j : named) is_named[static_cast<std::size_t>(j)] = true;
+  std::vector<Index> result;
+  for (Index j = 0; j < p; ++j) {
+    if (!is_named[static_cast<std::size_t>(j)]) result.push_back(j);
+  }
+  return result;
+}
+
 bool determined(const Matrix& R, Index j) { return std::abs(R(j, j)) < kDetermined * R.col(j).head(j + 1).norm(); }
 
 // R of the rows named of Z, and their order: features that others determine come last, since the direction that
@@ -130,9 +141,7 @@ Frame Frame::from_whole(const Matrix& whole, Index d1, Index samples) {
     frame.P[i] = linalg::TriangularSolver(whole(order, order).triangularView<Eigen::Upper>());
     frame.features.insert(frame.features.end(), order.begin(), order.end());
   }
-  for (Index j = 0; j < p; ++j) {
-    if (whole(j, j) == 0) frame.constant.push_back(j);
-  }
+  frame.constant = others(frame.features, p);
   return frame;
 }
 
@@ -160,11 +169,7 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
     frame.features.insert(frame.features.end(), order.begin(), order.end());
     frame.P[i] = linalg::TriangularSolver(std::move(P));
   }
-  std::vector<bool> varies(static_cast<std::size_t>(p));
-  for (const Index j : frame.features) varies[static_cast<std::size_t>(j)] = true;
-  for (Index j = 0; j < p; ++j) {
-    if (!varies[static_cast<std::size_t>(j)]) frame.constant.push_back(j);
-  }
+  frame.constant = others(frame.features, p);
 
   result.G = Vector::Map(one_more.data(), frame.size()).asDiagonal();
   Matrix Y;

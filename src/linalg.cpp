@@ -344,6 +344,12 @@ Matrix affine(const MatrixView& A, const MatrixView& B, const MatrixView& X, con
   return Y;
 }
 
+Matrix beside(const MatrixView& A, const MatrixView& B) {
+  Matrix both(A.rows(), A.cols() + B.cols());
+  both << A, B;
+  return both;
+}
+
 void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X) {
   require(G.rows() == G.cols() && G.rows() == X.cols(), "Gram matrix of columns of another number");
   if (G.size() == 0 || X.rows() == 0) return;

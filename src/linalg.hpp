@@ -31,6 +31,9 @@ Matrix ABC(const MatrixView& A, const MatrixView& B,
 // A B (X - x0) + y0 for many columns X, some at a time, so that nothing else of X's size is needed.
 Matrix affine(const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0, const Vector& y0);
 
+// [A, B]
+Matrix beside(const MatrixView& A, const MatrixView& B);
+
 // G += weight · X Xᵀ in the upper triangle.   G: p×p, X: p×m
 void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight = 1);
 

@@ -63,10 +63,10 @@ Vector column_mean(const MatrixView& X) {
   return first + sum / static_cast<double>(X.cols());
 }
 
-Matrix beside(const MatrixView& left, const MatrixView& right) {
-  Matrix both(left.rows(), left.cols() + right.cols());
-  both << left, right;
-  return both;
+// G of the union, in the upper triangle.                                                                         (17)
+void add_to_gram(Matrix& G, const MatrixView& Xc, const Vector& step) {
+  linalg::add_gram(G, Xc);
+  linalg::add_gram(G, step);
 }
 
 }  // namespace
@@ -265,13 +265,12 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
   mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   if (form_ == SummaryForm::gram) {
-    linalg::add_gram(factor_, Xc);
-    linalg::add_gram(factor_, step);
+    add_to_gram(factor_, Xc, step);
   } else {
     if (compressed_ == 0) {
       set_frame(Xc, count);
     } else {
-      set_frame(beside(beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
+      set_frame(linalg::beside(linalg::beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
     }
   }
   compressed_ += count;
@@ -321,8 +320,7 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
   if (compressed_ == 0) return true;  // measured by choose_form with Xc itself
   if (!(proven(Domain::one) && proven(Domain::two))) {
     Matrix now = factor_;
-    linalg::add_gram(factor_, Xc);
-    linalg::add_gram(factor_, step);
+    add_to_gram(factor_, Xc, step);
     const bool safe = measure_conditioning();
     factor_ = std::move(now);
     return safe;
@@ -407,8 +405,7 @@ PairSummary::Moments PairSummary::moments() const {
       by_columns(Xc.rows(), pending_, [&](Index first, Index count) {
         Xc.middleCols(first, count) = rows_.middleCols(first, count).colwise() - mean;
       });
-      linalg::add_gram(theta, Xc);
-      linalg::add_gram(theta, step_to(mean, pending_));
+      add_to_gram(theta, Xc, step_to(mean, pending_));
     }
     theta *= scale * scale;
     theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();

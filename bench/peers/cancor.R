@@ -1,5 +1,5 @@
-# Canonical correlations as a user of R writes them. FOLDER holds a.bin and b.bin (n rows of d doubles); all coefficients
-# are found, 550 of each domain go to cancor.bin after the correlations.
+# Canonical correlations as a user of R writes them. FOLDER holds a.bin and b.bin (n rows of d doubles); the correlations
+# go to cancor.bin.
 folder <- Sys.getenv("FOLDER")
 shape <- scan(file.path(folder, "shape.txt"), quiet = TRUE)  # n d1 d2
 read <- function(name, d) matrix(readBin(file.path(folder, name), "double", shape[1] * d), shape[1], d, byrow = TRUE)

@@ -54,11 +54,11 @@ void side_by_side(Index count, const Work& work) {
 }
 
 // work(0) and work(1), factorizations of up to `size` rows or columns: side by side where they are too small for LAPACK
-// to gain by threads.
+// to gain by threads, but not so small that a thread costs more than they do.
 template <class Work>
 void for_both(Index size, const Work& work) {
-  constexpr Index large = 1500;
-  if (size < large) return side_by_side(2, work);
+  constexpr Index small = 100, large = 1500;
+  if (size > small && size < large) return side_by_side(2, work);
   work(Index{0});
   work(Index{1});
 }

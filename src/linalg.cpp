@@ -89,29 +89,20 @@ Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, cons
 
 enum class Vectors { thin, full };
 
-struct SvdJob {
-  char letter;
-  Index u_columns, v_columns;
-  SvdJob(Vectors vectors, Index m, Index n)
-      : letter(vectors == Vectors::thin ? 'S' : 'A'),
-        u_columns(vectors == Vectors::thin ? std::min(m, n) : m),
-        v_columns(vectors == Vectors::thin ? std::min(m, n) : n) {}
-};
+char letter(Vectors vectors) { return vectors == Vectors::thin ? 'S' : 'A'; }
+Index left_vectors(Vectors vectors, const Matrix& A) { return vectors == Vectors::thin ? A.cols() : A.rows(); }
 
-// A = U diag(s) VT by gesdd (divide and conquer); nothing when it does not converge or its
-// workspace, 4·min(m,n)² numbers and more, is beyond LAPACK's integers.
-std::optional<Svd> by_gesdd(const MatrixView& original, Vectors vectors) {
-  Matrix A = original;
-  const Index m = A.rows(), n = A.cols(), least = std::min(m, n);
-  const SvdJob job(vectors, m, n);
-  Matrix U(m, job.u_columns), VT(job.v_columns, n);
-  Vector s(least);
-  const double smallest = static_cast<double>(least);
-  if (4 * smallest * smallest + 7 * smallest + static_cast<double>(std::max(m, n)) >= kLargestInt) return {};
-  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * least));
+// A = U diag(s) Vᵀ of a tall A by gesdd (divide and conquer); nothing when it does not converge or its workspace, 4·n²
+// numbers and more, is beyond LAPACK's integers.
+std::optional<Svd> by_gesdd(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
+  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
+  Vector s(n);
+  if (4 * real(n) * real(n) + 7 * real(n) + real(m) >= kLargestInt) return {};
+  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * n));
   double asked = 0;
   const auto call = [&](double* work, lapack_int size) {
-    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job.letter, narrow(m), narrow(n), A.data(), leading(A), s.data(),
+    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, letter(vectors), narrow(m), narrow(n), A.data(), leading(A), s.data(),
                                U.data(), leading(U), VT.data(), leading(VT), work, size, iwork.data());
   };
   check("gesdd", call(&asked, -1));
@@ -120,44 +111,35 @@ std::optional<Svd> by_gesdd(const MatrixView& original, Vectors vectors) {
   const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
   if (info < 0) check("gesdd", info);
   if (info > 0) return {};
-  work.reset();  // before V is made, to keep memory small
-  A.resize(0, 0);
-  return Svd{std::move(U), std::move(s), VT.transpose(), SvdRoutine::gesdd};
+  VT.transposeInPlace();
+  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesdd};
 }
 
-// The same by gesvd (QR iteration), which needs only a workspace of 5·max(m,n) where more cannot be
-// had.
-std::optional<Svd> by_gesvd(const MatrixView& original, Vectors vectors) {
-  Matrix A = original;
-  const Index m = A.rows(), n = A.cols(), least = std::min(m, n);
-  const SvdJob job(vectors, m, n);
-  Matrix U(m, job.u_columns), VT(job.v_columns, n);
-  Vector s(least);
+// The same by gesvd (QR iteration), which needs only a workspace of 5·m where more cannot be had.
+std::optional<Svd> by_gesvd(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
+  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
+  Vector s(n);
   double asked = 0;
   const auto call = [&](double* work, lapack_int size) {
-    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, job.letter, job.letter, narrow(m), narrow(n), A.data(), leading(A),
-                               s.data(), U.data(), leading(U), VT.data(), leading(VT), work, size);
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, letter(vectors), letter(vectors), narrow(m), narrow(n), A.data(),
+                               leading(A), s.data(), U.data(), leading(U), VT.data(), leading(VT), work, size);
   };
   check("gesvd", call(&asked, -1));
   auto work = workspace(asked);
-  if (!work) work = workspace(5.0 * static_cast<double>(std::max(m, n)));
+  if (!work) work = workspace(5.0 * real(m));
   if (!work) return {};
   const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
   if (info < 0) check("gesvd", info);
   if (info > 0) return {};
-  return Svd{std::move(U), std::move(s), VT.transpose(), SvdRoutine::gesvd};
+  VT.transposeInPlace();
+  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesvd};
 }
 
-// The same by one-sided Jacobi rotations (gesvj) of a tall matrix; a wide one is transposed first.
-// gesvj returns only the left vectors of nonzero singular values; the others complete the basis.
-std::optional<Svd> by_jacobi(const MatrixView& original, Vectors vectors) {
-  const Index m = original.rows(), n = original.cols();
-  if (m < n) {
-    auto flipped = by_jacobi(original.transpose(), vectors);
-    if (flipped) std::swap(flipped->U, flipped->V);
-    return flipped;
-  }
-  Matrix A = original;
+// The same by one-sided Jacobi rotations (gesvj), which returns only the left vectors of nonzero singular values; the
+// others complete the basis.
+std::optional<Svd> by_jacobi(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
   Matrix V(n, n);
   Vector s(n);
   std::vector<double> stat(std::max<std::size_t>(6, static_cast<std::size_t>(m + n)));
@@ -168,28 +150,31 @@ std::optional<Svd> by_jacobi(const MatrixView& original, Vectors vectors) {
   if (info > 0) return {};
   s *= stat[0];
   const auto rank = static_cast<Index>(stat[1]);
-  const Index columns = vectors == Vectors::thin ? n : m;
-  return Svd{complete_basis(A.leftCols(rank), columns), std::move(s), std::move(V), SvdRoutine::jacobi};
+  return Svd{complete_basis(A.leftCols(rank), left_vectors(vectors, A)), std::move(s), std::move(V),
+             SvdRoutine::jacobi};
 }
 
+// A wide matrix is transposed first: LAPACK's routines for tall ones are up to twice as fast.
 Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
-  const Index m = A.rows(), n = A.cols();
-  const SvdJob job(vectors, m, n);
-  if (m == 0 || n == 0) {
-    return {Matrix::Identity(m, job.u_columns), Vector(0), Matrix::Identity(n, job.v_columns), first};
-  }
+  const bool wide = A.rows() < A.cols();
+  const Index longer = std::max(A.rows(), A.cols()), shorter = std::min(A.rows(), A.cols());
+  const auto tall = [&]() -> Matrix { return wide ? Matrix(A.transpose()) : Matrix(A); };
   if (!A.allFinite())
     throw NumericalFailure("SVD of a matrix with NaN or infinity (the data may overflow; rescale it)");
-  const double shorter = real(std::min(m, n)), longer = real(std::max(m, n));
-  const Counting counting(Work::svd, 6 * longer * shorter * shorter + 20 * shorter * shorter * shorter);
+  const Counting counting(Work::svd, (6 * real(longer) + 20 * real(shorter)) * real(shorter) * real(shorter));
   std::optional<Svd> result;
-  if (first == SvdRoutine::gesdd) result = by_gesdd(A, vectors);
-  if (!result && first != SvdRoutine::jacobi) result = by_gesvd(A, vectors);
-  if (!result) result = by_jacobi(A, vectors);
+  if (shorter == 0) {
+    const Index columns = vectors == Vectors::thin ? 0 : longer;
+    result = Svd{Matrix::Identity(longer, columns), Vector(0), Matrix(0, 0), first};
+  }
+  if (!result && first == SvdRoutine::gesdd) result = by_gesdd(tall(), vectors);
+  if (!result && first != SvdRoutine::jacobi) result = by_gesvd(tall(), vectors);
+  if (!result) result = by_jacobi(tall(), vectors);
   if (!result) {
     throw NumericalFailure(
-        fmt::format("no SVD of a {}×{} matrix: gesdd, gesvd and Jacobi all failed to converge", m, n));
+        fmt::format("no SVD of a {}×{} matrix: gesdd, gesvd and Jacobi all failed to converge", A.rows(), A.cols()));
   }
+  if (wide) std::swap(result->U, result->V);
   return std::move(*result);
 }
 

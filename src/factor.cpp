@@ -23,6 +23,8 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kSafeTriangle = 1e4;
 // The same for a triangle from LᵀL, with an error of eps·κ(L)².
 constexpr double kSafeGram = 100;
+// The same for one from a pivoted Cholesky factor, which has shown the rank: the SVD in its place would err as much.
+constexpr double kSafePivoted = 1e5;
 // A user's own tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
 constexpr double kLargestTolerance = 1e-6;
 
@@ -97,7 +99,7 @@ std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<In
   result.factor.features = variance.size();
   result.factor.variance = variance;
   result.factor.tolerance = tolerance;
-  result.factor.triangle = Triangle{std::move(R), std::move(features), nullptr, {}};
+  result.factor.triangle = Triangle{std::move(R), std::move(features), {}, nullptr, {}};
   return result;
 }
 
@@ -157,27 +159,32 @@ std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool c
   return std::nullopt;
 }
 
-// The same from Θ = RᵀR, R = V Σ Uᵀ: with errors of eps κ(R), where an eigendecomposition of Θ itself has eps κ(R)².
-// What Θ lost when it was summed is lost: its entries carry errors of eps, so the rank cannot be told below √eps.
-DomainFactor factor_covariance(const MatrixView& theta, Domain domain, double tolerance) {
-  const std::vector<Index> features = varying(theta.diagonal(), domain);
-  const double of_values = std::max(tolerance * tolerance, static_cast<double>(theta.rows()) * kEpsilon);
-  const linalg::Svd svd = linalg::thin_svd(linalg::pivoted_cholesky(theta(features, features), kEpsilon));
-  const Index r = rank_above(svd.s, std::sqrt(of_values));
-  return make_factor(scatter_rows(svd.V.leftCols(r), features, theta.rows()), svd.s.head(r), theta.diagonal(),
-                     std::sqrt(of_values));
-}
-
+// The same from Θ = KᵀK, K (r×a) by pivoted Cholesky: with errors of eps κ(K), where an eigendecomposition of Θ itself
+// has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of eps, so the rank cannot be told
+// below √eps. Either K = V Σ Uᵀ, or Kᵀ = Q R.
 DomainFactor factor_gram(const MatrixView& theta, Domain domain, double tolerance, bool spectrum) {
-  if (!spectrum && tolerance < kLargestTolerance) {
-    std::vector<Index> features = varying(theta.diagonal(), domain);
-    Matrix R = linalg::cholesky(theta(features, features));
-    if (R.size() > 0) {
-      auto triangular = triangle_of(theta.diagonal(), std::move(features), std::move(R), tolerance);
-      if (triangular) return std::move(triangular->factor);
+  const bool triangle = !spectrum && tolerance < kLargestTolerance;
+  const std::vector<Index> features = varying(theta.diagonal(), domain);
+  const Matrix varied = theta(features, features);
+  if (triangle) {
+    Matrix R = linalg::cholesky(varied);
+    auto full = R.size() > 0 ? triangle_of(theta.diagonal(), features, std::move(R), tolerance) : std::nullopt;
+    if (full) return std::move(full->factor);
+  }
+  const double rounding = static_cast<double>(theta.rows()) * kEpsilon;
+  const Matrix K = linalg::pivoted_cholesky(varied, rounding);
+  if (triangle) {
+    linalg::Qr qr = linalg::thin_qr(K.transpose());
+    auto deficient = triangle_of(theta.diagonal(), features, std::move(qr.R), tolerance, kSafePivoted);
+    if (deficient) {
+      deficient->factor.triangle->Q = std::move(qr.Q);
+      return std::move(deficient->factor);
     }
   }
-  return factor_covariance(theta, domain, tolerance);
+  const linalg::Svd svd = linalg::thin_svd(K);
+  const double cut = std::max(tolerance, std::sqrt(rounding));
+  const Index r = rank_above(svd.s, cut);
+  return make_factor(scatter_rows(svd.V.leftCols(r), features, theta.rows()), svd.s.head(r), theta.diagonal(), cut);
 }
 
 // All samples of a domain, n matched and m extra ones, N in all: their mean, and S with S Sᵀ = Θ.               (17)
@@ -223,7 +230,9 @@ Matrix Triangle::basis_times(const MatrixView& E) const {
 Matrix DomainFactor::white(const MatrixView& X) const {
   if (!triangle) return scale.cwiseInverse().asDiagonal() * linalg::AtB(U, X);
   if (triangle->S != nullptr) return linalg::AtB(whitened(Matrix::Identity(rank(), rank())), X);
-  return linalg::solve_upper_transposed(triangle->R, X(triangle->features, Eigen::all));
+  const Matrix varied = X(triangle->features, Eigen::all);
+  if (triangle->Q.size() > 0) return linalg::solve_upper(triangle->R, linalg::AtB(triangle->Q, varied));
+  return linalg::solve_upper_transposed(triangle->R, varied);
 }
 
 Matrix DomainFactor::whitened(const MatrixView& E) const {
@@ -233,12 +242,18 @@ Matrix DomainFactor::whitened(const MatrixView& E) const {
     return linalg::AB(*triangle->S,
                       triangle->basis_times(linalg::solve_upper(R, linalg::solve_upper_transposed(R, E))));
   }
+  if (triangle->Q.size() > 0) {
+    return scatter_rows(linalg::AB(triangle->Q, linalg::solve_upper_transposed(R, E)), triangle->features, features);
+  }
   return scatter_rows(linalg::solve_upper(R, E), triangle->features, features);
 }
 
 Matrix DomainFactor::coloured(const MatrixView& E) const {
   if (!triangle) return linalg::AB(U, scale.asDiagonal() * E);
   if (triangle->S != nullptr) return linalg::AB(*triangle->S, triangle->basis_times(E));
+  if (triangle->Q.size() > 0) {
+    return scatter_rows(linalg::AB(triangle->Q, linalg::upper_times(triangle->R, E)), triangle->features, features);
+  }
   return scatter_rows(linalg::upper_transposed_times(triangle->R, E), triangle->features, features);
 }
 
@@ -248,7 +263,8 @@ Matrix DomainFactor::shares(const MatrixView& E) const {
     half = (scale / scale.norm()).asDiagonal() * E;
   } else {
     const Matrix& R = triangle->R;
-    half = triangle->S != nullptr ? linalg::upper_times(R, E) : linalg::upper_transposed_times(R, E);
+    const bool upper = triangle->S != nullptr || triangle->Q.size() > 0;
+    half = upper ? linalg::upper_times(R, E) : linalg::upper_transposed_times(R, E);
     half /= R.norm();
   }
   return linalg::AtB(half, half);
@@ -296,8 +312,11 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
     // B = W1 Θ12 W2ᵀ = (W2 (W1 Θ12)ᵀ)ᵀ                                                         (8)
     const Matrix W1_theta12 = factors.domains[0].white(theta.topRightCorner(d1, d2));
     factors.B = factors.domains[1].white(W1_theta12.transpose()).transpose();
-    const bool triangles = factors.domains[0].triangle && factors.domains[1].triangle;
-    factors.route = triangles ? "gram potrf" : "gram pstrf gesdd";
+    const auto how = [](const DomainFactor& factor) {
+      return !factor.triangle ? 2 : factor.triangle->Q.size() > 0 ? 1 : 0;
+    };
+    constexpr std::array routes = {"gram potrf", "gram pstrf geqrf", "gram pstrf gesdd"};
+    factors.route = routes.at(std::max(how(factors.domains[0]), how(factors.domains[1])));
   } else {
     std::array<Matrix, 2> scores;  // V_i: the pairs whitened
     std::array<bool, 2> saturated{};

@@ -19,10 +19,12 @@ namespace cgmca {
 // Where nothing asks for the spectrum and Θ is well conditioned, a triangle R with RᵀR = LᵀL or LLᵀ = Θ whitens as
 // well, at a fraction of the cost. U, s and scale are then empty.
 //   L = Rᵀ             as many samples as features or more
+//   L = Q R            the same, where the features depend on each other
 //   L = S V            fewer: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL
 struct Triangle {
   Matrix R;                     // r×r, upper triangular
   std::vector<Index> features;  // the rows of Rᵀ; those of constant features are zero
+  Matrix Q;                     // where L = Q R: of the varying features, orthonormal columns
   const Matrix* S = nullptr;    // where L = S V: in FactorizedData
   Vector v;  // V E = E - 2 v vᵀE without the last entry: the reflection that takes (1, …, 1) to the last axis
 

@@ -60,7 +60,8 @@ Index paired(const Vector& s, double tolerance) {
 
 void break_ties(linalg::Svd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right) {
   const Index pairs = paired(svd.s, tolerance);
-  for_each_run(svd.s.head(pairs), tolerance, [&](Index begin, Index end) {
+  const Index known = std::min({pairs, svd.U.cols(), svd.V.cols()});  // of the others only the values are
+  for_each_run(svd.s.head(known), tolerance, [&](Index begin, Index end) {
     turn({{svd.U.middleCols(begin, end - begin), &left}, {svd.V.middleCols(begin, end - begin), &right}}, 0);
   });
   if (svd.U.cols() - pairs > 1) turn({{svd.U.rightCols(svd.U.cols() - pairs), &left}}, 0);

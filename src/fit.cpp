@@ -35,7 +35,7 @@ namespace {
 // Steps 2 to 5 of Algorithm 1.
 Model finish(const Factors& factors, const Covariance& c1, const Covariance& c2) {
   // 2. - 4. The maps.
-  Solution solution = solve(factors, svd_of_cross_matrix(factors), c1, c2);
+  Solution solution = solve(factors, svd_of_cross_matrix(factors, c1, c2), c1, c2);
 
   // 5. The proof.
   certify(solution, factors);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "align.hpp"
@@ -50,6 +51,13 @@ Covariance::Factor resolve(const Covariance& covariance, const Factors& factors,
         domain, data.rank(), rank);
   }
   return {data.U.leftCols(rank), data.s.head(rank)};
+}
+
+Index rank_of(const Covariance& covariance, const Factors& factors) {
+  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return fixed->s.size();
+  if (const auto* correlated = std::get_if<Covariance::OfCorrelations>(&covariance.value())) return correlated->k;
+  if (const auto* data = std::get_if<Covariance::OfData>(&covariance.value())) return data->rank;
+  return std::min(factors[Domain::one].rank(), factors[Domain::two].rank());
 }
 
 // c_i <= r_i for both; the domain of the lower rank first, whose rank is then the largest that suits both. (6)
@@ -148,11 +156,35 @@ CanonicalDirections find_canonical_directions(const Factors& factors, linalg::Sv
   return directions;
 }
 
+// The singular values of B, and the vectors of the first `wanted` and those equal to them, from the eigenvectors of
+// BBᵀ: as accurate as those of an SVD while none of these values is small, at a third of the cost. The other values
+// have errors of eps/σ. Nothing where that is too much.
+std::optional<linalg::Svd> leading_svd(const Matrix& B, Index wanted, double tie) {
+  constexpr double least = 0.1;  // of the largest
+  const bool wide = B.rows() < B.cols();
+  Matrix G = Matrix::Zero(std::min(B.rows(), B.cols()), std::min(B.rows(), B.cols()));
+  wide ? linalg::add_gram(G, B) : linalg::add_gram_of_columns(G, B);
+  const auto [squares, Q] = linalg::symmetric_eigen(G);
+  Vector s = squares.cwiseMax(0).cwiseSqrt();
+  while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
+  if (!(s(wanted - 1) >= least * s(0))) return std::nullopt;
+  Matrix U = Q.leftCols(wanted);
+  const linalg::Qr qr = linalg::thin_qr(wide ? AtB(B, U) : AB(B, U));  // BᵀU = V diag(s), but for rounding
+  s.head(wanted) = qr.R.diagonal().cwiseAbs();
+  Matrix V = qr.Q * qr.R.diagonal().cwiseSign().asDiagonal();
+  if (!wide) std::swap(U, V);
+  return linalg::Svd{std::move(U), std::move(s), std::move(V), {}};
+}
+
 }  // namespace
 
-linalg::Svd svd_of_cross_matrix(const Factors& factors) {
+linalg::Svd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const Covariance& c2) {
   const Matrix& B = factors.B;
   if (B.rows() == B.cols() && B == Matrix::Identity(B.rows(), B.rows())) return {B, Vector::Ones(B.rows()), B, {}};
+  const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors));
+  if (factors.data->moments.form == SummaryForm::gram && 2 * wanted <= std::min(B.rows(), B.cols())) {
+    if (auto svd = leading_svd(B, wanted, tie_tolerance(factors))) return std::move(*svd);
+  }
   return linalg::thin_svd(B);
 }
 

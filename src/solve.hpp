@@ -15,10 +15,10 @@ struct Solution {
   std::array<Covariance::Factor, 2> C;  // what was prescribed
 };
 
-// B = Ū_B Σ_B V̄_Bᵀ, thin. Of a saturated fit B may be known to be I.
-linalg::Svd svd_of_cross_matrix(const Factors& factors);
+// B = Ū_B Σ_B V̄_Bᵀ, thin: all singular values, and at least as many vectors as the covariances ask for. Of a saturated
+// fit B may be known to be I.
+linalg::Svd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const Covariance& c2);
 
-// `svd` is the thin SVD of factors.B, which serves any number of covariances.
 // Throws CommonDimension, or Infeasible where C_i has a higher rank than domain i.
 Solution solve(const Factors& factors, const linalg::Svd& svd, const Covariance& c1, const Covariance& c2);
 

@@ -41,6 +41,18 @@ TEST(Cost, OfTheFitAtPaperShape) {
   EXPECT_LT(cost_of([&] { fit_summary(pairs, C, Accumulate::gram); }), 1.1 * by_gram);
 }
 
+// Few directions of Gram summaries: Cholesky factors, B, and an eigenproblem in place of its SVD.
+TEST(Cost, OfAFewDirectionsOfAGramSummary) {
+  Random random(6);
+  const double d = 90, n = 560, p = 2 * d, k = 5;
+  Pairs pairs = random_pairs(random, 90, 90, 560);
+  pairs.X1.bottomRows(10) = pairs.X1.topRows(10);
+  const double gram = p * p * n, cholesky = cube(d), qr = 8.0 / 3 * cube(d), B = 4 * cube(d), eigen = 10 * cube(d),
+               condition = 200 * d * d, maps = 8 * d * d * k, proof = 6 * d * d * k;
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, Covariance::identity(5), Accumulate::gram); }),
+            1.1 * (gram + cholesky + qr + B + eigen + condition + maps + proof));
+}
+
 // A feature that never varies costs nothing.
 TEST(Cost, OfConstantFeatures) {
   Random random(2);

@@ -330,13 +330,19 @@ TEST(Whitening, ByTriangleAndBySpectrumAgree) {
     Index d1, d2, n;
     Accumulate accumulate;
     const char* route;
+    bool dependent = false;  // whether some features of domain 1 are functions of others
   };
   for (const Shape& shape :
        {Shape{12, 9, 20, Accumulate::qr, "rows geqrf"}, Shape{12, 9, 300, Accumulate::qr, "qr geqrf"},
         Shape{12, 9, 300, Accumulate::gram, "gram potrf"}, Shape{200, 150, 30, Accumulate::qr, "rows potrf"},
-        Shape{60, 12, 30, Accumulate::qr, "rows geqrf"}}) {
+        Shape{60, 12, 30, Accumulate::qr, "rows geqrf"}, Shape{12, 9, 300, Accumulate::gram, "gram pstrf geqrf", true},
+        Shape{9, 12, 300, Accumulate::gram, "gram pstrf geqrf", true}}) {
     Pairs pairs = random_pairs(random, shape.d1, shape.d2, shape.n, 1.0);
     pairs.X1.row(3).setConstant(7);  // a feature that never varies
+    if (shape.dependent) {
+      pairs.X1.row(5) = pairs.X1.row(1) - 2 * pairs.X1.row(0);
+      pairs.X1.row(6) = pairs.X1.row(2);
+    }
     PairSummary summary(shape.d1, shape.d2, shape.accumulate);
     summary.add(pairs.X1, pairs.X2);
     for (const Covariance& C : {Covariance::identity(4), Covariance::correlation(3)}) {
@@ -365,6 +371,67 @@ TEST(Whitening, ByTriangleOnlyWhereItIsSafe) {
   const Model model = fit(summary, Covariance::identity(5), Covariance::identity(5));
   EXPECT_EQ(model.certificate.route, "qr gesdd");
   EXPECT_LT(model.certificate.constraint_residuals[0], 1e-8);  // eps·κ, of either way
+}
+
+// In the Gram form few directions come from the eigenvectors of BBᵀ, in the QR form from the SVD of B.
+TEST(LeadingDirections, AreThoseOfTheWholeSvd) {
+  Random random(17);
+  for (const auto& [d1, d2] : {std::pair<Index, Index>{14, 9}, {9, 14}, {10, 10}}) {
+    const Pairs pairs = random_pairs(random, d1, d2, 500);
+    PairSummary gram(d1, d2, Accumulate::gram), qr(d1, d2, Accumulate::qr);
+    for (PairSummary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
+    for (const Covariance& C : {Covariance::identity(1), Covariance::identity(3), Covariance::correlation(4)}) {
+      const Model few = fit(gram, C, C), whole = fit(qr, C, C);
+      expect_certified(few);
+      for (Domain domain : kDomains) {
+        EXPECT_LT(relative(few.domain(domain).matrix(), whole.domain(domain).matrix()), 1e-9);
+      }
+      EXPECT_LT(relative(few.certificate.singular_B, whole.certificate.singular_B), 1e-12);
+    }
+  }
+}
+
+// Three equal correlations of which two are asked for: the rule that settles ties sees all three.
+TEST(LeadingDirections, IncludeThoseEqualToThem) {
+  Random random(18);
+  const Index n = 400;
+  const Matrix shared = random.matrix(3, n);
+  Pairs pairs = {random.matrix(8, n), random.matrix(9, n)};
+  pairs.X1.topRows(3) = shared;
+  pairs.X2.topRows(3) = 2 * shared;
+  PairSummary gram(8, 9, Accumulate::gram), qr(8, 9, Accumulate::qr);
+  for (PairSummary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
+  const Covariance I = Covariance::identity(2);
+  const Model few = fit(gram, I, I), whole = fit(qr, I, I);
+  for (Domain domain : kDomains) {
+    EXPECT_LT(relative(few.domain(domain).matrix(), whole.domain(domain).matrix()), 1e-8);
+  }
+}
+
+// Of a correlation of 1e-7 beside one near 1 BBᵀ has lost half of the digits.
+TEST(LeadingDirections, OfAWeakCorrelationComeFromTheSvd) {
+  const Index n = 512;
+  Matrix X1(4, n), X2(4, n);
+  const auto wave = [](Index feature, Index sample) { return (sample >> feature) % 2 == 0 ? 1.0 : -1.0; };
+  for (Index j = 0; j < n; ++j) {  // eight features without any correlation
+    for (Index i = 0; i < 4; ++i) {
+      X1(i, j) = wave(i, j);
+      X2(i, j) = wave(4 + i, j);
+    }
+    X2(0, j) = X1(0, j) + 0.1 * X2(0, j);
+    X2(1, j) += 1e-7 * X1(1, j);
+  }
+  Random random(19);
+  const Matrix mixing = random.matrix(4, 4);
+  X1 = mixing * X1;
+  X2 = random.matrix(4, 4) * X2;
+  PairSummary gram(4, 4, Accumulate::gram);
+  gram.add(X1, X2);
+  const Covariance I = Covariance::identity(2);
+  const Model model = fit(gram, I, I);
+  EXPECT_NEAR(model.certificate.singular_B(1), 1e-7, 1e-13);
+  const Matrix direction = model.domain(Domain::one).weights.row(1) * mixing;
+  EXPECT_LT(relative(direction.cwiseAbs() / direction.norm(), Matrix::Identity(4, 4).row(1)), 1e-6);
 }
 
 TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {

@@ -125,8 +125,9 @@ def same_correlations(bench, tolerance):
 
 
 def accuracy(bench, X1, X2, cov):
-    """‖A Θ Aᵀ - C‖ / ‖C‖, the larger of both domains, and |objective - bound| / bound's traces, of the peer's maps (or of the
-    worker's last model), from the data."""
+    """‖A Θ Aᵀ - C‖ / ‖C‖, the larger of both domains, and |objective - bound| / bound's traces, of the peer's maps or scores (or of
+    the worker's last model), from the data. The bound is by the peer's own correlations if it has a proof of them; of scores
+    alone it is by ours."""
     n, (kind, rank) = len(X1), cov.split(":")
     centred = [(X - X.mean(0)) / np.sqrt(n - 1) for X in (X1, X2)]
     if kind == "data1":
@@ -137,12 +138,14 @@ def accuracy(bench, X1, X2, cov):
         w, C = np.ones(int(rank)), np.eye(int(rank))
 
     def of(found):
-        if found is None:
-            both = bench.worker.answer("maps").T  # file: a row for each feature of both domains
-            maps, sigma = (both[:, : X1.shape[1]], both[:, X1.shape[1] :]), bench.worker.answer().ravel()
+        sigma = bench.worker.answer().ravel()
+        if isinstance(found, peer_code.Scores):
+            Z = found.Z
+        elif found is not None:
+            Z, sigma = [S @ A.T for S, A in zip(centred, (found.A1, found.A2))], found.correlations
         else:
-            maps, sigma = (found.A1, found.A2), found.correlations
-        Z = [S @ A.T for S, A in zip(centred, maps)]
+            both = bench.worker.answer("maps").T  # file: a row for each feature of both domains
+            Z = [S @ A.T for S, A in zip(centred, (both[:, : X1.shape[1]], both[:, X1.shape[1] :]))]
         residual = max(np.linalg.norm(z.T @ z - C) / np.linalg.norm(C) for z in Z)
         bound = 2 * w.sum() - 2 * w @ sigma[: len(w)]
         return residual, abs(np.linalg.norm(Z[0] - Z[1]) ** 2 - bound) / (2 * w.sum())
@@ -189,16 +192,17 @@ def sklearn_cca(bench, pairs, work):
             warnings.simplefilter("ignore")  # that its iteration did not converge
             return CCA(n_components=10).fit(a, b)
 
+    def scores(model):
+        return peer_code.Scores(*model.transform(a, b))
+
     def check(model):
         # Its iteration stops early, at correlations that are not always the largest: none may be above our largest.
-        x, y = model.transform(a, b)
-        largest = max(np.corrcoef(x[:, j], y[:, j])[0, 1] for j in range(10))
-        ours = bench.worker.answer().ravel()[0]
+        largest, ours = scores(model).correlations.max(), bench.worker.answer().ravel()[0]
         return 0.99 * ours < largest <= ours + 1e-6
 
-    ours = pairs.accuracy("identity:10")
+    of = pairs.accuracy("identity:10")
     bench.compare(work, peer_name, 50, pairs.fit("identity:10", "gram"), peer, check, pairs.bytes,
-                  lambda found: ours(None) if found is None else (None, None))
+                  lambda found: of(found and scores(found)))
 
 
 def other_program(bench, pairs, work, peer_name, target, program, path, cov, how, read, tolerance):
@@ -217,9 +221,7 @@ def other_program(bench, pairs, work, peer_name, target, program, path, cov, how
         count = len(found.correlations)
         return close(bench.worker.answer().ravel()[:count], found.correlations, tolerance)
 
-    of = pairs.accuracy(cov)
-    bench.compare(work, peer_name, target, pairs.fit(cov, how), peer, check, pairs.bytes,
-                  lambda found: (None, None) if found is not None and found.A1 is None else of(found))
+    bench.compare(work, peer_name, target, pairs.fit(cov, how), peer, check, pairs.bytes, pairs.accuracy(cov))
 
 
 def octave(bench, pairs, work, cov):
@@ -240,13 +242,13 @@ def cancor(bench, pairs, work):
         for name, X in (("a.bin", pairs.X1), ("b.bin", pairs.X2)):
             X.tofile(f"{bench.folder}/{name}")
         pathlib.Path(bench.folder, "shape.txt").write_text(f"{len(pairs.X1)} {pairs.X1.shape[1]} {pairs.X2.shape[1]}\n")
-    read = lambda: peer_code.Fit(None, None, np.fromfile(f"{bench.folder}/cancor.bin"))  # noqa: E731
+    read = lambda: peer_code.Scores(*np.fromfile(f"{bench.folder}/cancor.bin").reshape(2, 550, -1).transpose(0, 2, 1))  # noqa: E731
     other_program(bench, pairs, work, "R cancor", 5, ["Rscript"], "cancor.R", "identity:550", "auto", read, 1e-6)
 
 
 def cca_zoo(bench, pairs, work):
     python = ROOT / "build" / "peers" / "bin" / "python"
-    read = lambda: peer_code.Fit(None, None, np.load(f"{bench.folder}/cca_zoo.npy"))  # noqa: E731
+    read = lambda: peer_code.Scores(*np.load(f"{bench.folder}/cca_zoo.npy"))  # noqa: E731
     if not python.exists():
         return bench.skip(work, "cca-zoo CCA, 10", "not installed (build/peers; PyPI was not reachable)")
     other_program(bench, pairs, work, "cca-zoo CCA, 10", 1, [str(python)], "cca_zoo_10.py", "identity:10", "gram", read, 1e-3)

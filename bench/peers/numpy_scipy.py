@@ -15,6 +15,14 @@ class Fit:
     correlations: np.ndarray
 
 
+class Scores:
+    """What programs for canonical correlations give: the mapped samples, to any scale. n × k each"""
+
+    def __init__(self, Z1, Z2):
+        self.Z = [(Z - Z.mean(0)) / np.linalg.norm(Z - Z.mean(0), axis=0) for Z in (Z1, Z2)]
+        self.correlations = np.abs((self.Z[0] * self.Z[1]).sum(0))
+
+
 def whitened(X, tolerance=None):
     """U, s, V of the centred samples, by NumPy's SVD (gesdd), with MATLAB's rank rule. X: n × d"""
     n = len(X)

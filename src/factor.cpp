@@ -173,7 +173,7 @@ DomainFactor factor_gram(const MatrixView& theta, Domain domain, double toleranc
   }
   const double rounding = static_cast<double>(theta.rows()) * kEpsilon;
   const Matrix K = linalg::pivoted_cholesky(varied, rounding);
-  if (triangle) {
+  if (triangle && K.row(0).norm() <= kSafePivoted * K.bottomRows(1).norm()) {  // σ_1 >= the one, σ_r <= the other
     linalg::Qr qr = linalg::thin_qr(K.transpose());
     auto deficient = triangle_of(theta.diagonal(), features, std::move(qr.R), tolerance, kSafePivoted);
     if (deficient) {

@@ -28,6 +28,9 @@ constexpr double kSafePivoted = 1e5;
 // A user's own tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
 constexpr double kLargestTolerance = 1e-6;
 
+// Products of smaller variances would lose digits to underflow.
+constexpr double kSmallestVariance = 1e-280;
+
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 std::vector<Index> varying(const Vector& variance, Domain domain) {
   std::vector<Index> features;
@@ -35,8 +38,15 @@ std::vector<Index> varying(const Vector& variance, Domain domain) {
     if (variance(j) > 0) features.push_back(j);
   }
   if (features.empty()) {
-    throw NoVariance(fmt::format("domain {} has no variance: each of its {} features is constant over all samples",
-                                 number(domain), variance.size()));
+    throw NoVariance(
+        fmt::format("domain {} has no variance: each of its {} features is constant over all samples, to 1e-160",
+                    number(domain), variance.size()));
+  }
+  if (variance.maxCoeff() < kSmallestVariance) {
+    throw NoVariance(
+        fmt::format("the variances of domain {}, at most {:.1e}, are too small for a double. Give this domain "
+                    "in a smaller unit",
+                    number(domain), variance.maxCoeff()));
   }
   return features;
 }
@@ -57,8 +67,9 @@ Index rank_above(const Vector& descending, double tolerance) {
 DomainFactor make_factor(Matrix U, Vector s, Vector variance, double tolerance) {
   DomainFactor factor;
   factor.trace = s.squaredNorm();
-  factor.trace_of_square = s.array().pow(4).sum();
+  factor.concentration = (s / s.norm()).array().pow(4).sum();
   factor.features = variance.size();
+  factor.condition = s(0) / s(s.size() - 1);
   factor.scale = s;
   factor.U = std::move(U);
   factor.s = std::move(s);
@@ -74,12 +85,13 @@ struct SampleFactor {
   linalg::SvdRoutine routine;
 };
 
-SampleFactor factor_samples(const Matrix& S, Domain domain, double tolerance) {
+// n samples have rank n - 1 at most; centring leaves rounding beyond it.
+SampleFactor factor_samples(const Matrix& S, Index samples, Domain domain, double tolerance) {
   const Vector variance = S.rowwise().squaredNorm();
   const std::vector<Index> features = varying(variance, domain);
   const bool all = static_cast<Index>(features.size()) == S.rows();
   linalg::Svd svd = all ? linalg::thin_svd(S) : linalg::thin_svd(S(features, Eigen::all));
-  const Index r = rank_above(svd.s, tolerance);
+  const Index r = std::min(rank_above(svd.s, tolerance), samples - 1);
   return {make_factor(scatter_rows(svd.U.leftCols(r), features, S.rows()), svd.s.head(r), variance, tolerance),
           svd.V.leftCols(r), svd.routine};
 }
@@ -93,8 +105,10 @@ struct TriangleFactor {
 
 std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<Index> features, Matrix R,
                                           double tolerance, double safe = kSafeTriangle) {
-  if (!(linalg::condition(R) <= safe)) return std::nullopt;  // nor where it is not finite
+  const double condition = linalg::condition(R);
+  if (!(condition <= safe)) return std::nullopt;  // nor where it is not finite
   TriangleFactor result;
+  result.factor.condition = condition;
   result.factor.trace = variance.sum();
   result.factor.features = variance.size();
   result.factor.variance = variance;
@@ -103,15 +117,12 @@ std::optional<TriangleFactor> triangle_of(const Vector& variance, std::vector<In
   return result;
 }
 
-// S = (V R)ᵀ. `upper`: Sᵀ is R already, but for its constant features.
+// S = (V R)ᵀ. `upper`: Sᵀ is R already.
 std::optional<TriangleFactor> triangulate_tall(const Matrix& S, const Vector& variance, std::vector<Index> features,
                                                bool upper, double tolerance) {
-  const auto a = static_cast<Index>(features.size());
   if (upper) {
-    Matrix V = Matrix::Zero(S.cols(), a);
-    for (Index j = 0; j < a; ++j) V(features[static_cast<std::size_t>(j)], j) = 1;
-    auto result = triangle_of(variance, features, S(features, features).transpose(), tolerance);
-    if (result) result->V = std::move(V);
+    auto result = triangle_of(variance, std::move(features), S.transpose(), tolerance);
+    if (result) result->V = Matrix::Identity(S.cols(), S.cols());
     return result;
   }
   linalg::Qr qr = linalg::thin_qr(S(features, Eigen::all).transpose());
@@ -277,6 +288,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
   factors.data = data;
   data->moments = summary.moments();
   PairSummary::Moments& moments = data->moments;
+  factors.form = moments.form;
   const bool gram = moments.form == SummaryForm::gram;
   std::array<Vector, 2> means;
   std::array<Index, 2> samples{};
@@ -335,7 +347,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
           return;
         }
       }
-      SampleFactor sample = factor_samples(extra ? data->pooled[i] : S, domain, tolerance[i]);
+      SampleFactor sample = factor_samples(extra ? data->pooled[i] : S, samples[i], domain, tolerance[i]);
       factors.domains[i] = std::move(sample.factor);
       scores[i] = extra ? linalg::AtB(S, factors.domains[i].U * factors.domains[i].s.cwiseInverse().asDiagonal())
                         : std::move(sample.V);
@@ -386,7 +398,7 @@ void regularize(Factors& factors, const FitOptions& options) {
       continue;
     }
     if (ridge.automatic) {
-      const double rho = oas_shrinkage(factor.trace, factor.trace_of_square, factor.features, covariance.samples);
+      const double rho = oas_shrinkage(1, factor.concentration, factor.features, covariance.samples);
       covariance.data = 1 - rho;
       covariance.ridge = rho * mean_variance;
     } else {

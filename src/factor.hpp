@@ -36,11 +36,12 @@ struct DomainFactor {
   Vector s;      // r
   Vector scale;  // r: (data·s² + ridge)^½, which is s itself where nothing is regularized
   std::optional<Triangle> triangle;
-  Vector mean;                 // d
-  Vector variance;             // d: diagonal of Θ, of Θ̃ once regularized
-  double trace = 0;            // tr Θ
-  double trace_of_square = 0;  // tr Θ²; not known of a triangle
-  Index features = 0;          // d
+  Vector mean;               // d
+  Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
+  double trace = 0;          // tr Θ
+  double concentration = 0;  // tr Θ² / (tr Θ)²; not known of a triangle
+  double condition = 1;      // κ(L), before anything is regularized
+  Index features = 0;        // d
   Regularized covariance;
   double tolerance = 0;  // s_j > tolerance · s_1 held
 
@@ -60,6 +61,7 @@ struct FactorizedData {
 
 struct Factors {
   Index samples = 0;  // n matched pairs
+  SummaryForm form = SummaryForm::rows;
   std::array<DomainFactor, 2> domains;
   Matrix B;  // W1 Θ12 W2ᵀ, r1×r2; V1ᵀ V2 where nothing is regularized and no samples are extra               (8)
   std::shared_ptr<const FactorizedData> data;

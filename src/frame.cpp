@@ -111,37 +111,27 @@ Matrix Frame::triangle(const Matrix& G) const {
 }
 
 Matrix Frame::whole() const {
-  const Index p = size() + static_cast<Index>(constant.size()), a = P[0].R().rows();
-  Matrix result = Matrix::Zero(p, p);
-  const std::vector<Index> one(features.begin(), features.begin() + a), two(features.begin() + a, features.end());
-  result(one, one) = P[0].R();
-  result(two, two) = P[1].R();
+  const Index a = size(), a1 = P[0].R().rows();
+  Matrix result = Matrix::Zero(a, a);
+  result.topLeftCorner(a1, a1) = P[0].R();
+  result.bottomRightCorner(a - a1, a - a1) = P[1].R();
   return result;
 }
 
-// Features that others determine have rows that are zero but for the diagonal (make_frame). Any such feature may come
-// last in its domain; the others are in their natural order.
-Frame Frame::from_whole(const Matrix& whole, Index d1, Index samples) {
-  const Index p = whole.rows();
-  std::vector<bool> needed(static_cast<std::size_t>(p));
-  for (Index k = 0; k < p; ++k) {
-    for (Index j = 0; j < p; ++j) {
-      if (j != k && whole(j, k) != 0) needed[static_cast<std::size_t>(j)] = true;
-    }
-  }
+std::optional<Frame> Frame::from_whole(const Matrix& P, std::vector<Index> features, Index d1, Index p, Index samples) {
+  const auto a = static_cast<Index>(features.size());
+  const auto second = std::find_if(features.begin(), features.end(), [d1](Index j) { return j >= d1; });
+  const bool sorted = std::all_of(second, features.end(), [d1](Index j) { return j >= d1; });
+  const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
+  if (!sorted || !inside || !P.allFinite() || (P.diagonal().array() == 0).any()) return std::nullopt;
   Frame frame;
+  const Index a1 = second - features.begin();
+  frame.P = {linalg::TriangularSolver(P.topLeftCorner(a1, a1).triangularView<Eigen::Upper>()),
+             linalg::TriangularSolver(P.bottomRightCorner(a - a1, a - a1).triangularView<Eigen::Upper>())};
+  frame.constant = others(features, p);
+  if (static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // a feature is named twice
+  frame.features = std::move(features);
   frame.samples = samples;
-  for (const auto i : {0U, 1U}) {
-    std::vector<Index> order;
-    for (const bool early : {true, false}) {
-      for (Index j = i == 0 ? 0 : d1; j < (i == 0 ? d1 : p); ++j) {
-        if (whole(j, j) != 0 && needed[static_cast<std::size_t>(j)] == early) order.push_back(j);
-      }
-    }
-    frame.P[i] = linalg::TriangularSolver(whole(order, order).triangularView<Eigen::Upper>());
-    frame.features.insert(frame.features.end(), order.begin(), order.end());
-  }
-  frame.constant = others(frame.features, p);
   return frame;
 }
 
@@ -206,6 +196,23 @@ FramedSamples enter_frame(const Frame& frame, const MatrixView& X, const Vector&
     if (unlike[static_cast<std::size_t>(j)] != 0) result.unlike.push_back(j);
   }
   return result;
+}
+
+bool outgrown(const Matrix& G) {
+  constexpr double most = 64;
+  constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
+  if (G.size() == 0) return false;
+  const auto whole = G.selfadjointView<Eigen::Upper>();
+  Index axis = 0;
+  G.diagonal().maxCoeff(&axis);
+  Vector x = Vector::Unit(G.rows(), axis);
+  double gain = 0;
+  for (int k = 0; k < steps && !(gain > most); ++k) {
+    x = whole * x;
+    gain = x.norm();
+    x /= gain;
+  }
+  return !(gain <= most);
 }
 
 Matrix triangular_root(Matrix G) {

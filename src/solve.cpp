@@ -18,9 +18,19 @@ using linalg::AB;
 using linalg::AtB;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-// Canonical correlations this close are equal, and this small zero, to rounding.
+// Canonical correlations this close are equal, and this small zero, to rounding. Those of a Gram summary err by eps
+// κ(Θ_i); where it was forced upon ill-conditioned data that is no measure any more.
 double tie_tolerance(const Factors& factors) {
-  return 8 * static_cast<double>(std::max(factors[Domain::one].rank(), factors[Domain::two].rank())) * kEpsilon;
+  constexpr double largest_condition = 1e4;
+  double errors = 0;
+  for (Domain domain : kDomains) {
+    const double condition = factors[domain].condition;
+    errors = std::max(errors, static_cast<double>(factors[domain].rank()));
+    if (factors.form == SummaryForm::gram) {
+      errors = std::max(errors, std::min(condition * condition, largest_condition));
+    }
+  }
+  return 8 * errors * kEpsilon;
 }
 
 // C_i = U diag(s²) Uᵀ, where it is left to the data: looked up in the factors.                 (5)
@@ -167,10 +177,11 @@ std::optional<linalg::Svd> leading_svd(const Matrix& B, Index wanted, double tie
   const auto [squares, Q] = linalg::symmetric_eigen(G);
   Vector s = squares.cwiseMax(0).cwiseSqrt();
   while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
-  if (!(s(wanted - 1) >= least * s(0))) return std::nullopt;
+  if (!(s(wanted - 1) >= least * s(0) && s(wanted - 1) > tie)) return std::nullopt;
   Matrix U = Q.leftCols(wanted);
   const linalg::Qr qr = linalg::thin_qr(wide ? AtB(B, U) : AB(B, U));  // BᵀU = V diag(s), but for rounding
   s.head(wanted) = qr.R.diagonal().cwiseAbs();
+  std::sort(s.begin(), s.end(), std::greater<>());  // of values equal to rounding the order may have changed
   Matrix V = qr.Q * qr.R.diagonal().cwiseSign().asDiagonal();
   if (!wide) std::swap(U, V);
   return linalg::Svd{std::move(U), std::move(s), std::move(V), {}};
@@ -182,7 +193,7 @@ linalg::Svd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, co
   const Matrix& B = factors.B;
   if (B.rows() == B.cols() && B == Matrix::Identity(B.rows(), B.rows())) return {B, Vector::Ones(B.rows()), B, {}};
   const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors));
-  if (factors.data->moments.form == SummaryForm::gram && 2 * wanted <= std::min(B.rows(), B.cols())) {
+  if (factors.form == SummaryForm::gram && 2 * wanted <= std::min(B.rows(), B.cols())) {
     if (auto svd = leading_svd(B, wanted, tie_tolerance(factors))) return std::move(*svd);
   }
   return linalg::thin_svd(B);

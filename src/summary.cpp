@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <tuple>
@@ -20,31 +21,43 @@
 namespace cgmca {
 namespace {
 
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
-// Samples unlike those that made the frame wait until they are this many; and the frame is made anew when those are
-// this small a part of all.
-constexpr Index kUnlike = kBlock / 4, kOldFrame = 64;
+// Samples unlike those that made the frame wait until they are this many.
+constexpr Index kUnlike = kBlock / 4;
 
 // The Gram form is chosen without being asked for only while κ(Θ_ii) <= this for both domains: its
 // errors, a small multiple of eps·κ(Θ_ii), then stay near 1e-12. (The QR form's are of the order
 // eps·κ(Θ_ii)^½.)
 constexpr double kSafeCondition = 1e4;
 
-void check_finite(Domain domain, const MatrixView& X, Index first_row) {
-  std::atomic<bool> finite = true;
+// Larger values have squares whose sums overflow.
+constexpr double kLargestValue = 1e140;
+
+// All values are finite, and none too large.
+void check_values(Domain domain, const MatrixView& X, Index first_row) {
+  std::atomic<bool> all_small = true;
   by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
-    if (!X.middleCols(first, count).allFinite()) finite = false;
+    if (!(X.middleCols(first, count).cwiseAbs().sum() <= kLargestValue)) all_small = false;
   });
-  if (finite) return;
+  if (all_small) return;
   for (Index sample = 0; sample < X.cols(); ++sample) {
     for (Index feature = 0; feature < X.rows(); ++feature) {
       const double value = X(feature, sample);
-      if (std::isfinite(value)) continue;
-      throw NotFinite(fmt::format("domain {} holds {} at row {}, column {} (counted from 0; a row is a sample). "
-                                  "Remove or fill in such samples in both domains first",
-                                  number(domain), std::isnan(value) ? "NaN" : "infinity", first_row + sample, feature),
+      if (std::abs(value) <= kLargestValue) continue;
+      const std::string place =
+          fmt::format("at row {}, column {} (counted from 0; a row is a sample)", first_row + sample, feature);
+      if (std::isfinite(value)) {
+        throw InvalidInput(
+            fmt::format("domain {} holds {:.3g} {}; its square is too large for a double. Give this domain "
+                        "in a larger unit",
+                        number(domain), value, place));
+      }
+      throw NotFinite(fmt::format("domain {} holds {} {}. Remove or fill in such samples in both domains first",
+                                  number(domain), std::isnan(value) ? "NaN" : "infinity", place),
                       first_row + sample, feature);
     }
   }
@@ -122,8 +135,8 @@ void PairSummary::check(const MatrixView& X1, const MatrixView& X2, Index first)
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
-  check_finite(Domain::one, X1, first);
-  check_finite(Domain::two, X2, first);
+  check_values(Domain::one, X1, first);
+  check_values(Domain::two, X2, first);
 }
 
 void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
@@ -155,11 +168,16 @@ void PairSummary::compress_pending() {
   if (compressed_ > 0 && form_ == SummaryForm::qr) {
     add_in_frame();
   } else {
-    const Index count = std::exchange(pending_, 0);
-    auto X = rows_.leftCols(count);
+    auto X = rows_.leftCols(pending_);
     const Vector mean = column_mean(X);
-    by_columns(X.rows(), count, [&](Index first, Index some) { X.middleCols(first, some).colwise() -= mean; });
-    join(X, mean, count);
+    by_columns(X.rows(), pending_, [&](Index first, Index some) { X.middleCols(first, some).colwise() -= mean; });
+    try {
+      join(X, mean, pending_);
+    } catch (...) {
+      X.colwise() += mean;
+      throw;
+    }
+    pending_ = 0;
   }
   if (rows_.cols() > kBlock) rows_ = Matrix(rows_.leftCols(pending_));
 }
@@ -191,7 +209,7 @@ PairSummary::Compressed PairSummary::compressed_and_waiting() const {
 void PairSummary::add_in_frame() {
   Compressed result = compress_in_frame();
   const auto waiting = static_cast<Index>(result.waiting.size());
-  if (2 * waiting >= pending_) {  // most are unlike
+  if (2 * waiting >= pending_ || outgrown(result.G)) {  // most are unlike, or together too many are large
     renew_frame();
     return;
   }
@@ -200,7 +218,7 @@ void PairSummary::add_in_frame() {
   mean_ = std::move(result.mean);
   compressed_ = result.samples;
   pending_ = waiting;
-  if (pending_ > kUnlike || compressed_ / kOldFrame > frame_->samples) renew_frame();
+  if (pending_ > kUnlike) renew_frame();
 }
 
 // All samples, waiting ones too, make the frame.
@@ -329,8 +347,14 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
   return true;
 }
 
+// K of G = KᵀK by pivoted Cholesky, of features to the scale of unit variance. What a dependent feature has of its own
+// is rounding of the size eps in G; its square root in K would pass for a direction.
 void PairSummary::turn_to_qr() {
-  set_frame(triangular_root(std::move(factor_)).transpose(), compressed_);
+  const Index p = d1_ + d2_;
+  const Vector size = factor_.diagonal().cwiseSqrt(), scale = (size.array() > 0).select(size, 1.0);
+  const Matrix unit = scale.cwiseInverse().asDiagonal() * factor_ * scale.cwiseInverse().asDiagonal();
+  const Matrix K = linalg::pivoted_cholesky(unit, static_cast<double>(p) * kEpsilon) * scale.asDiagonal();
+  set_frame(K.transpose(), compressed_);
   form_ = SummaryForm::qr;
 }
 
@@ -349,7 +373,10 @@ void PairSummary::merge(const PairSummary& that) {
     const Accumulate accumulate = accumulate_;
     *this = that;
     accumulate_ = accumulate;
-    if (accumulate_ == Accumulate::qr && form_ == SummaryForm::gram) turn_to_qr();
+    if (form_ == SummaryForm::gram) {
+      const bool unproven = accumulate_ == Accumulate::automatic && that.accumulate_ == Accumulate::gram;
+      if (accumulate_ == Accumulate::qr || (unproven && !measure_conditioning())) turn_to_qr();
+    }
     add_rows(own);
     return;
   }
@@ -411,8 +438,12 @@ PairSummary::Moments PairSummary::moments() const {
     theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();
     return {SummaryForm::gram, {}, {}, std::move(theta)};
   }
-  const bool many = 2 * pending_ >= d1_ + d2_;  // otherwise Householder's QR is cheaper than another K P
-  const Matrix R = triangle(many ? compress_in_frame() : compressed_and_waiting());
+  Compressed all = compressed_and_waiting();
+  if (2 * pending_ >= d1_ + d2_) {  // otherwise Householder's QR is cheaper than another K P
+    Compressed framed = compress_in_frame();
+    if (!outgrown(framed.G)) all = std::move(framed);
+  }
+  const Matrix R = triangle(all);
   return {SummaryForm::qr, scale * R.topLeftCorner(d1_, d1_).transpose(), scale * R.rightCols(d2_).transpose(), {}};
 }
 
@@ -450,6 +481,9 @@ TensorWriter PairSummary::pack(const std::string& note) const {
     file.add_vector("mean", mean_);
     file.add("gram", factor_);
     if (form_ == SummaryForm::qr) {
+      const std::vector<Index>& features = frame_->features;
+      file.set("varying", frame_->size());
+      file.add_vector("order", Eigen::VectorX<Index>::Map(features.data(), frame_->size()).cast<double>());
       file.add("frame", frame_->whole());
       file.set("framed", frame_->samples);
     }
@@ -476,9 +510,17 @@ PairSummary PairSummary::unpack(const TensorReader& file) {
     summary.mean_ = file.vector("mean", p);
     Index size = p;
     if (form == SummaryForm::qr) {
-      summary.frame_ =
-          std::make_shared<const Frame>(Frame::from_whole(file.matrix("frame", p, p), d1, file.integer("framed", 1)));
-      size = summary.frame_->size();
+      size = file.integer("varying", 0);
+      const Vector order = file.vector("order", size);
+      std::vector<Index> features;
+      for (const double feature : order) {
+        const bool valid = feature >= 0 && feature < static_cast<double>(p) && feature == std::floor(feature);
+        features.push_back(valid ? static_cast<Index>(feature) : -1);
+      }
+      auto frame =
+          Frame::from_whole(file.matrix("frame", size, size), std::move(features), d1, p, file.integer("framed", 1));
+      if (!frame) file.fail("a frame that no samples have");
+      summary.frame_ = std::make_shared<const Frame>(std::move(*frame));
     }
     summary.factor_ = file.matrix("gram", size, size).triangularView<Eigen::Upper>();
   }

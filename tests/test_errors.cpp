@@ -151,7 +151,28 @@ TEST_F(Errors, OptionsThatMakeNoSense) {
   message_of<InvalidInput>([] { set_threads(0); });
 }
 
-TEST_F(Errors, DataThatOverflowsIsToldNotReturned) { EXPECT_THROW(fit(1e300 * pairs.X1, pairs.X2, two, two), Error); }
+TEST_F(Errors, ValuesWhoseSquaresOverflowAreNotAdded) {
+  PairSummary summary(6, 4);
+  summary.add(pairs.X1.leftCols(10), pairs.X2.leftCols(10));
+  Matrix large = pairs.X1.rightCols(20);
+  large(3, 2) = 1e160;
+  expect_says(message_of<InvalidInput>([&] { summary.add(large, pairs.X2.rightCols(20)); }),
+              {"domain 1", "1e+160", "row 12", "column 3", "larger unit"});
+  EXPECT_EQ(summary.samples(), 10);
+}
+
+TEST_F(Errors, VariancesThatUnderflowAreToldNotUsed) {
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
+    PairSummary summary(6, 4, accumulate);
+    summary.add(pairs.X1, 1e-155 * pairs.X2);
+    expect_says(message_of<NoVariance>([&] { fit(summary, two, two); }), {"domain 2", "smaller unit"});
+  }
+}
+
+TEST_F(Errors, ScalesFarApartAreNone) {
+  const Model expected = fit(pairs.X1, pairs.X2, two, two), found = fit(1e135 * pairs.X1, 1e-135 * pairs.X2, two, two);
+  EXPECT_LT(testing::relative(found.certificate.singular_B, expected.certificate.singular_B), 1e-10);
+}
 
 }  // namespace
 }  // namespace cgmca

@@ -282,6 +282,20 @@ TEST(FewPairs, AreWarnedOfWhereTheFitIsSaturated) {
   EXPECT_NE(automatic.warnings()[0].find("above 1"), std::string::npos);
 }
 
+// Centring leaves rounding of the mean's size, which may be above the tolerance of the rank; n samples have rank n - 1.
+TEST(FewPairs, HaveRankOneLessThanTheirNumberHoweverLargeTheMean) {
+  Random random(21);
+  const Matrix X1 = random.matrix(20, 7).array() + 1e4, X2 = random.matrix(16, 7).array() - 300;
+  PairSummary summary(20, 16);
+  summary.add(X1, X2);
+  const Covariance all = Covariance::largest_identity();
+  for (const Model& model : {fit(summary, all, all), Factorization(summary).fit(all, all)}) {
+    EXPECT_EQ(model.certificate.ranks[0], 6);
+    EXPECT_EQ(model.certificate.ranks[1], 6);
+    EXPECT_EQ(model.common_dimension, 6);
+  }
+}
+
 TEST(FewPairs, RefuseOptionsThatMeanNothing) {
   Random random(11);
   const Pairs pairs = random_pairs(random, 4, 4, 12);
@@ -406,6 +420,46 @@ TEST(LeadingDirections, IncludeThoseEqualToThem) {
   for (Domain domain : kDomains) {
     EXPECT_LT(relative(few.domain(domain).matrix(), whole.domain(domain).matrix()), 1e-8);
   }
+}
+
+// The factors of a design are not correlated at all: B = 0.
+TEST(LeadingDirections, OfUncorrelatedDomainsAreABasisStill) {
+  Matrix X1(2, 16), X2(2, 16);
+  for (Index j = 0; j < 16; ++j) {
+    const Index run = 7 * j % 16;
+    X1.col(j) << (run & 1 ? 1 : -1), (run & 2 ? 1 : -1);
+    X2.col(j) << (run & 4 ? 1 : -1), (run & 8 ? 1 : -1);
+  }
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::gram, Accumulate::qr}) {
+    PairSummary summary(2, 2, accumulate);
+    summary.add(X1, X2);
+    const Model model = fit(summary, Covariance::identity(1), Covariance::identity(1));
+    expect_certified(model);
+    EXPECT_LT(model.certificate.singular_B(0), 1e-15);
+  }
+}
+
+// One domain a function of the other: all correlations are 1, to the eps·κ of a Gram matrix.
+TEST(LeadingDirections, DoNotDependOnTheOrderOfTheSamples) {
+  const Index n = 400;
+  int gram = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const Matrix X1 = random.matrix(6, n), X2 = random.matrix(6, 6) * X1;
+    PairSummary forwards(6, 6), backwards(6, 6);
+    forwards.add(X1, X2);
+    backwards.add(X1.rowwise().reverse(), X2.rowwise().reverse());
+    gram += forwards.form() == SummaryForm::gram && backwards.form() == SummaryForm::gram;
+    for (const Index k : {2, 5}) {
+      const Model one = fit(forwards, Covariance::identity(k), Covariance::identity(k));
+      const Model two = fit(backwards, Covariance::identity(k), Covariance::identity(k));
+      for (Domain domain : kDomains) {
+        EXPECT_LT(relative(one.domain(domain).matrix(), two.domain(domain).matrix()), 1e-9) << "seed " << seed;
+      }
+      EXPECT_GE(one.certificate.min_gap, 0);
+    }
+  }
+  EXPECT_GT(gram, 5);
 }
 
 // Of a correlation of 1e-7 beside one near 1 BBᵀ has lost half of the digits.

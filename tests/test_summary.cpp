@@ -101,6 +101,23 @@ TEST_P(SummaryForms, ContinueAfterSavingAsIfNeverStopped) {
   }
 }
 
+// Whole numbers with a feature and its complement: P has zeros that tell nothing about the order of the frame's
+// features.
+TEST_P(SummaryForms, AreTheSameAfterSavingWhateverTheFrameLooksLike) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const Index n = 60 + 7 * static_cast<Index>(seed);
+    auto pairs = testing::random_pairs(random, 3 + seed % 8, 3 + seed % 5, n);
+    pairs.X1 = (pairs.X1.array() > 0).cast<double>();
+    pairs.X1.row(1) = 1 - pairs.X1.row(0).array();
+    const PairSummary summary = summarize(pairs, GetParam(), n);
+    const PairSummary loaded = PairSummary::from_bytes(summary.to_bytes());
+    EXPECT_EQ(covariance_of(loaded), covariance_of(summary)) << "seed " << seed;
+    const Covariance I = Covariance::identity(1);
+    EXPECT_EQ(fit(loaded, I, I).certificate.singular_B, fit(summary, I, I).certificate.singular_B) << "seed " << seed;
+  }
+}
+
 TEST_P(SummaryForms, KeepAConstantFeatureExactlyConstant) {
   Random random(5);
   auto pairs = testing::random_pairs(random, 5, 4, 3000);
@@ -194,6 +211,30 @@ TEST(Summary, TheFrameKeepsSamplesUnlikeItsOwn) {
 }
 
 // Features that are functions of others, throughout: rank and covariance stay what they are.
+// Each of the later samples is like many of the first ones together, so that G grows in one direction.
+TEST(Summary, TheFrameIsRenewedWhereGOutgrowsIt) {
+  Random random(20);
+  const Index first = 40000, later = 20000, n = first + later;
+  auto pairs = testing::random_pairs(random, 6, 4, n, 1.0);
+  const Vector direction = random.matrix(6, 1).normalized();
+  for (Index j = first; j < n; ++j) pairs.X1.col(j) += (j % 2 == 0 ? 300 : -300) * direction;
+  const auto part = [&](Index from, Index count) {
+    return summarize({pairs.X1.middleCols(from, count), pairs.X2.middleCols(from, count)}, Accumulate::qr, count);
+  };
+  PairSummary in_order = part(0, first / 2);
+  in_order.merge(part(first / 2, first / 2));  // a frame of so many samples
+  in_order.add(pairs.X1.rightCols(later), pairs.X2.rightCols(later));
+  PairSummary mixed(6, 4, Accumulate::qr);
+  for (Index j = 0; j < later; ++j) {
+    mixed.add(pairs.X1.col(first + j), pairs.X2.col(first + j));
+    mixed.add(pairs.X1.middleCols(2 * j, 2), pairs.X2.middleCols(2 * j, 2));
+  }
+  const Covariance I = Covariance::identity(3);
+  const Model found = fit(in_order, I, I), expected = fit(mixed, I, I);
+  EXPECT_LT(relative(found.domain(Domain::one).matrix(), expected.domain(Domain::one).matrix()), 3e-12);
+  EXPECT_LT(relative(found.certificate.singular_B, expected.certificate.singular_B), 1e-14);
+}
+
 TEST(Summary, TheFrameBearsDeterminedFeatures) {
   Random random(22);
   auto pairs = testing::random_pairs(random, 9, 5, 12000);
@@ -244,6 +285,33 @@ TEST(Summary, TurnsASingularGramMatrixIntoATriangularFactor) {
   const Matrix found = covariance_of(summary);
   EXPECT_LE(relative(found, 2 * 399.0 / 799.0 * joint_covariance(pairs)), 1e-11);
   EXPECT_EQ(found(1, 1), 0);
+}
+
+// What a dependent feature has of its own in a Gram matrix is rounding; no direction may come of it.
+TEST(Summary, KeepsTheRankOfAGramSummaryInTheQrForm) {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    auto pairs = testing::random_pairs(random, 5, 4, 300, 1.0);
+    pairs.X1.row(4) = pairs.X1.row(0) + pairs.X1.row(1);
+    pairs.X1.row(2) *= 1e-9;  // a small unit is not a small direction
+    const auto half = [&](Index from, Accumulate accumulate) {
+      return summarize({pairs.X1.middleCols(from, 150), pairs.X2.middleCols(from, 150)}, accumulate, 150);
+    };
+    PairSummary merged = half(0, Accumulate::qr);
+    merged.merge(half(150, Accumulate::gram));
+    EXPECT_EQ(merged.form(), SummaryForm::qr);
+    EXPECT_EQ(fit(merged, Covariance::identity(1), Covariance::identity(1)).certificate.ranks[0], 4) << "seed " << seed;
+  }
+}
+
+// A summary that shall choose its form does not inherit an unsafe one.
+TEST(Summary, MeasuresTheGramSummaryItContinues) {
+  Random random(21);
+  auto pairs = testing::random_pairs(random, 5, 4, 300, 1.0);
+  pairs.X1.row(0) = pairs.X1.row(1) + 1e-4 * pairs.X1.row(0);
+  PairSummary choosing(5, 4);
+  choosing.merge(summarize(pairs, Accumulate::gram, 300));
+  EXPECT_EQ(choosing.form(), SummaryForm::qr);
 }
 
 TEST(Summary, ARejectedBlockChangesNothing) {

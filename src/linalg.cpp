@@ -486,19 +486,23 @@ double condition(const MatrixView& R) {
   constexpr int most = 40, least = 5;
   constexpr double settled = 0.002;  // a step
   const Index n = R.rows();
-  const auto largest = [&](auto apply) {
+  require(R.cols() == n, "condition of a triangle that is not square");
+  const auto largest = [&](auto routine, std::array<CBLAS_TRANSPOSE, 2> order) {
     Vector x = Vector::LinSpaced(n, 1, 2).normalized();
     double gain = 0;
     for (int k = 0; k < most; ++k) {
-      x = apply(x);
+      const Counting counting(Work::triangle, 2 * real(n) * real(n));
+      for (const CBLAS_TRANSPOSE transpose : order) {
+        routine(CblasColMajor, CblasUpper, transpose, CblasNonUnit, narrow(n), R.data(), leading(R), x.data(), 1);
+      }
       const double before = std::exchange(gain, x.norm());
       x /= gain;
       if (k >= least && gain <= (1 + settled) * before) break;
     }
     return gain;
   };
-  const double above = largest([&](const Vector& x) -> Vector { return upper_transposed_times(R, upper_times(R, x)); });
-  const double below = largest([&](const Vector& x) -> Vector { return solve_upper(R, solve_upper_transposed(R, x)); });
+  const double above = largest(cblas_dtrmv, {CblasNoTrans, CblasTrans});  // λ_1 of RᵀR
+  const double below = largest(cblas_dtrsv, {CblasTrans, CblasNoTrans});  // of its inverse
   return std::sqrt(above * below);
 }
 

@@ -283,7 +283,8 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
   mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   if (form_ == SummaryForm::gram) {
-    add_to_gram(factor_, Xc, step);
+    const bool summed = compressed_ == 0 && accumulate_ == Accumulate::automatic;  // by choose_form
+    if (!summed) add_to_gram(factor_, Xc, step);
   } else {
     if (compressed_ == 0) {
       set_frame(Xc, count);
@@ -294,7 +295,7 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   compressed_ += count;
 }
 
-// Gram if asked for, or if it may be chosen and the first samples prove it safe.
+// Gram if asked for, or if it may be chosen and the first samples prove it safe; these are summed then.
 void PairSummary::choose_form(const MatrixView& Xc) {
   factor_ = Matrix::Zero(d1_ + d2_, d1_ + d2_);
   form_ = accumulate_ == Accumulate::gram ? SummaryForm::gram : SummaryForm::qr;
@@ -307,7 +308,6 @@ void PairSummary::choose_form(const MatrixView& Xc) {
   }
   linalg::add_gram(factor_, Xc);
   if (measure_conditioning()) form_ = SummaryForm::gram;
-  factor_.setZero();
 }
 
 // Whether λ_max <= kSafeCondition·λ_min for the Θ_ii that factor_ holds.

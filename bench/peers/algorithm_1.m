@@ -12,7 +12,7 @@ n = rows(a);
 S1 = (a - mean(a))' / sqrt(n - 1); S2 = (b - mean(b))' / sqrt(n - 1);
 [U1, D1, V1] = svd(S1, 'econ'); [U2, D2, V2] = svd(S2, 'econ'); s1 = diag(D1); s2 = diag(D2);
 r1 = sum(s1 > max(size(S1)) * eps * s1(1)); r2 = sum(s2 > max(size(S2)) * eps * s2(1));
-[UB, SB, VB] = svd(V1(:, 1:r1)' * V2(:, 1:r2));
+[UB, SB, VB] = svd(V1(:, 1:r1)' * V2(:, 1:r2), 'econ');
 F = U1(:, 1:550) * diag(s1(1:550));
 A1 = F * (UB(:, 1:550)' * (U1(:, 1:r1) ./ s1(1:r1)')');
 A2 = F * (VB(:, 1:550)' * (U2(:, 1:r2) ./ s2(1:r2)')');

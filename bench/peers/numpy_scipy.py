@@ -35,7 +35,7 @@ def whitened(X, tolerance=None):
 def maps(U1, s1, U2, s2, B, cov):
     kind, rank = cov.split(":")
     t = int(rank)
-    UB, sB, VBt = np.linalg.svd(B)
+    UB, sB, VBt = np.linalg.svd(B, full_matrices=False)
     F = U1[:, :t] * s1[:t] if kind == "data1" else np.eye(t)
     return Fit(F @ (UB[:, :t].T @ (U1 / s1).T), F @ (VBt[:t] @ (U2 / s2).T), sB)
 

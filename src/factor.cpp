@@ -325,7 +325,7 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
     const Matrix W1_theta12 = factors.domains[0].white(theta.topRightCorner(d1, d2));
     factors.B = factors.domains[1].white(W1_theta12.transpose()).transpose();
     const auto how = [](const DomainFactor& factor) {
-      return !factor.triangle ? 2 : factor.triangle->Q.size() > 0 ? 1 : 0;
+      return !factor.triangle ? 2U : factor.triangle->Q.size() > 0 ? 1U : 0U;
     };
     constexpr std::array routes = {"gram potrf", "gram pstrf geqrf", "gram pstrf gesdd"};
     factors.route = routes.at(std::max(how(factors.domains[0]), how(factors.domains[1])));

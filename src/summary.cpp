@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -438,12 +439,11 @@ PairSummary::Moments PairSummary::moments() const {
     theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();
     return {SummaryForm::gram, {}, {}, std::move(theta)};
   }
-  Compressed all = compressed_and_waiting();
-  if (2 * pending_ >= d1_ + d2_) {  // otherwise Householder's QR is cheaper than another K P
-    Compressed framed = compress_in_frame();
-    if (!outgrown(framed.G)) all = std::move(framed);
-  }
-  const Matrix R = triangle(all);
+  std::optional<Compressed> framed;
+  if (2 * pending_ >= d1_ + d2_)
+    framed = compress_in_frame();  // otherwise Householder's QR is cheaper than another K P
+  if (framed && outgrown(framed->G)) framed.reset();
+  const Matrix R = triangle(framed ? std::move(*framed) : compressed_and_waiting());
   return {SummaryForm::qr, scale * R.topLeftCorner(d1_, d1_).transpose(), scale * R.rightCols(d2_).transpose(), {}};
 }
 

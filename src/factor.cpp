@@ -173,7 +173,7 @@ std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool c
 // The same from Θ = KᵀK, K (r×a) by pivoted Cholesky: with errors of eps κ(K), where an eigendecomposition of Θ itself
 // has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of eps, so the rank cannot be told
 // below √eps. Either K = V Σ Uᵀ, or Kᵀ = Q R.
-DomainFactor factor_gram(const MatrixView& theta, Domain domain, double tolerance, bool spectrum) {
+DomainFactor factor_gram(const MatrixView& theta, Index samples, Domain domain, double tolerance, bool spectrum) {
   const bool triangle = !spectrum && tolerance < kLargestTolerance;
   const std::vector<Index> features = varying(theta.diagonal(), domain);
   const Matrix varied = theta(features, features);
@@ -182,7 +182,7 @@ DomainFactor factor_gram(const MatrixView& theta, Domain domain, double toleranc
     auto full = R.size() > 0 ? triangle_of(theta.diagonal(), features, std::move(R), tolerance) : std::nullopt;
     if (full) return std::move(full->factor);
   }
-  const double rounding = static_cast<double>(theta.rows()) * kEpsilon;
+  const double rounding = linalg::gram_rounding(theta.rows(), samples);
   const Matrix K = linalg::pivoted_cholesky(varied, rounding);
   if (triangle && K.row(0).norm() <= kSafePivoted * K.bottomRows(1).norm()) {  // σ_1 >= the one, σ_r <= the other
     linalg::Qr qr = linalg::thin_qr(K.transpose());
@@ -317,9 +317,9 @@ Factors factorize(const PairSummary& summary, const FitOptions& options, std::ar
     const Matrix& theta = moments.theta;
     for_both(std::max(d1, d2), [&](Index which) {
       const auto i = static_cast<std::size_t>(which);
-      factors.domains[i] = which == 0
-                               ? factor_gram(theta.topLeftCorner(d1, d1), Domain::one, tolerance[0], spectrum[0])
-                               : factor_gram(theta.bottomRightCorner(d2, d2), Domain::two, tolerance[1], spectrum[1]);
+      factors.domains[i] =
+          which == 0 ? factor_gram(theta.topLeftCorner(d1, d1), samples[0], Domain::one, tolerance[0], spectrum[0])
+                     : factor_gram(theta.bottomRightCorner(d2, d2), samples[1], Domain::two, tolerance[1], spectrum[1]);
     });
     // B = W1 Θ12 W2ᵀ = (W2 (W1 Θ12)ᵀ)ᵀ                                                         (8)
     const Matrix W1_theta12 = factors.domains[0].white(theta.topRightCorner(d1, d2));

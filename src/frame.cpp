@@ -25,6 +25,9 @@ constexpr double kAlike = 8;
 // is not rounding above.
 constexpr double kDetermined = 256 * kEpsilon;
 
+// What varies by less, in all samples together, does not vary: its squares vanish.
+constexpr double kNothing = 1e-290;
+
 // The rows named, as columns.
 Matrix transposed_rows(const MatrixView& Z, const std::vector<Index>& rows) {
   const auto a = static_cast<Index>(rows.size());
@@ -41,13 +44,13 @@ Matrix transposed_rows(const MatrixView& Z, const std::vector<Index>& rows) {
   return result;
 }
 
-// Of the rows first … end - 1 those that are not zero.
-std::vector<Index> nonzero_rows(const MatrixView& Z, Index first, Index end) {
+// Of the rows first … end - 1 those that vary.
+std::vector<Index> varying_rows(const MatrixView& Z, Index first, Index end) {
   const Vector size = sum_over_columns(
       end - first, Z.cols(), [&](Index j, Vector& sum) { sum += Z.col(j).segment(first, end - first).cwiseAbs(); });
   std::vector<Index> rows;
   for (Index j = 0; j < size.size(); ++j) {
-    if (size(j) > 0) rows.push_back(first + j);
+    if (size(j) > kNothing) rows.push_back(first + j);
   }
   return rows;
 }
@@ -142,7 +145,7 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
   frame.samples = samples;
   std::array<OrderedTriangle, 2> triangles;
   for_both(std::max(d1, p - d1), [&](Index i) {
-    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, nonzero_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));
+    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));
   });
   std::vector<double> one_more;
   for (const auto i : {0U, 1U}) {
@@ -182,8 +185,9 @@ FramedSamples enter_frame(const Frame& frame, const MatrixView& X, const Vector&
     frame.enter(Y);
     by_columns(a, count, [&](Index from, Index some) {
       for (Index j = from; j < from + some; ++j) {
-        const bool has_new = std::any_of(frame.constant.begin(), frame.constant.end(),
-                                         [&](Index feature) { return X(feature, first + j) != mean(feature); });
+        const bool has_new = std::any_of(frame.constant.begin(), frame.constant.end(), [&](Index feature) {
+          return std::abs(X(feature, first + j) - mean(feature)) > kNothing;
+        });
         if (!has_new && Y.col(j).squaredNorm() <= kAlike) continue;  // nor where it is not finite
         Y.col(j).setZero();
         unlike[static_cast<std::size_t>(first + j)] = 1;

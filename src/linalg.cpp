@@ -452,6 +452,10 @@ Matrix cholesky(const MatrixView& G) {
   return R;
 }
 
+double gram_rounding(Index p, Index n) {
+  return (real(p) + std::sqrt(real(n))) * std::numeric_limits<double>::epsilon();
+}
+
 Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
   require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
   Matrix R = G.triangularView<Eigen::Upper>();

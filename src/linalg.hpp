@@ -75,6 +75,9 @@ Matrix triangular_factor(Matrix X);
 // not.
 Matrix cholesky(const MatrixView& G);
 
+// Eigenvalues of a Gram matrix of p features, summed over n samples, are rounding up to this part of the largest.
+double gram_rounding(Index p, Index n);
+
 // R (r×p) with RᵀR = G for positive semidefinite G (upper triangle read), to within tolerance · max G_jj; rows of
 // R are those of a triangle whose columns are permuted.
 Matrix pivoted_cholesky(const MatrixView& G, double tolerance);

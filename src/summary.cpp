@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -21,8 +20,6 @@
 
 namespace cgmca {
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
@@ -225,10 +222,11 @@ void PairSummary::add_in_frame() {
 // All samples, waiting ones too, make the frame.
 void PairSummary::renew_frame() {
   const Matrix R = triangle(compressed_and_waiting());
-  mean_ = mean_of_all();
+  Vector mean = mean_of_all();
+  set_frame(R.transpose(), samples());
+  mean_ = std::move(mean);
   compressed_ = samples();
   pending_ = 0;
-  set_frame(R.transpose(), compressed_);
 }
 
 void PairSummary::set_frame(const MatrixView& Z, Index samples) {
@@ -282,7 +280,6 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   }
   const Vector step = step_to(mean, count);
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
-  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   if (form_ == SummaryForm::gram) {
     const bool summed = compressed_ == 0 && accumulate_ == Accumulate::automatic;  // by choose_form
     if (!summed) add_to_gram(factor_, Xc, step);
@@ -293,6 +290,7 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
       set_frame(linalg::beside(linalg::beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
     }
   }
+  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   compressed_ += count;
 }
 
@@ -351,10 +349,9 @@ bool PairSummary::gram_stays_safe(const MatrixView& Xc, const Vector& step) {
 // K of G = KᵀK by pivoted Cholesky, of features to the scale of unit variance. What a dependent feature has of its own
 // is rounding of the size eps in G; its square root in K would pass for a direction.
 void PairSummary::turn_to_qr() {
-  const Index p = d1_ + d2_;
   const Vector size = factor_.diagonal().cwiseSqrt(), scale = (size.array() > 0).select(size, 1.0);
   const Matrix unit = scale.cwiseInverse().asDiagonal() * factor_ * scale.cwiseInverse().asDiagonal();
-  const Matrix K = linalg::pivoted_cholesky(unit, static_cast<double>(p) * kEpsilon) * scale.asDiagonal();
+  const Matrix K = linalg::pivoted_cholesky(unit, linalg::gram_rounding(d1_ + d2_, compressed_)) * scale.asDiagonal();
   set_frame(K.transpose(), compressed_);
   form_ = SummaryForm::qr;
 }
@@ -364,6 +361,12 @@ void PairSummary::merge(const PairSummary& that) {
     throw WrongDimension(
         fmt::format("cannot merge a summary of {}+{} features with one of {}+{}", d1_, d2_, that.d1_, that.d2_));
   }
+  PairSummary merged = *this;  // so that this one stays as it is where that fails
+  merged.take_in(that);
+  *this = std::move(merged);
+}
+
+void PairSummary::take_in(const PairSummary& that) {
   const auto add_rows = [this](const Matrix& rows) {
     if (rows.cols() > 0) add(rows.topRows(d1_), rows.bottomRows(d2_));
   };

@@ -304,6 +304,35 @@ TEST(Summary, KeepsTheRankOfAGramSummaryInTheQrForm) {
   }
 }
 
+// The sum's rounding grows with the samples; two features of which one is twice the other show it best.
+TEST(Summary, KeepsTheRankOfAGramSummaryOfManySamples) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const Index n = 200000;
+    testing::Pairs pairs = {random.matrix(2, n), random.matrix(2, n)};
+    pairs.X1.row(1) = random.matrix(1, 1)(0, 0) * pairs.X1.row(0);
+    const PairSummary gram = summarize(pairs, Accumulate::gram, n);
+    PairSummary qr(2, 2, Accumulate::qr);
+    qr.merge(gram);
+    const Covariance I = Covariance::identity(1);
+    EXPECT_EQ(fit(gram, I, I).certificate.ranks[0], 1) << "seed " << seed;
+    EXPECT_EQ(fit(qr, I, I).certificate.ranks[0], 1) << "seed " << seed;
+  }
+}
+
+// A feature whose squares vanish is none; it does not keep others from being used.
+TEST(Summary, LeavesOutFeaturesOfVanishingSize) {
+  Random random(22);
+  auto pairs = testing::random_pairs(random, 4, 3, 300, 1.0);
+  pairs.X1.row(1) *= 1e-310;
+  pairs.X1.row(2) *= 1e-300;
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
+    const Model model = fit(summarize(pairs, accumulate, 50), Covariance::identity(1), Covariance::identity(1));
+    EXPECT_EQ(model.certificate.ranks[0], 2) << name(accumulate);
+    EXPECT_LT(model.certificate.constraint_residuals[0], 1e-12) << name(accumulate);
+  }
+}
+
 // A summary that shall choose its form does not inherit an unsafe one.
 TEST(Summary, MeasuresTheGramSummaryItContinues) {
   Random random(21);

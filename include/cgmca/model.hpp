@@ -51,6 +51,7 @@ struct Certificate {
   double covariance_trace = 0;                   // (n-1)/n (tr C1 + tr C2): the scale of both
   Vector singular_A;                             // σ(A) of the prescribed covariances                 (7)
   Vector singular_B;                             // σ(B): the canonical correlations                   (8)
+                                                 // (of a Gram summary the unused ones to eps/σ)
   std::array<Index, 2> ranks{};                  // r_i of the data
   std::array<Index, 2> covariance_ranks{};       // c_i of the prescribed covariances
   double min_gap = 0;                            // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used

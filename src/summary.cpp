@@ -74,6 +74,28 @@ Vector column_mean(const MatrixView& X) {
   return first + sum / static_cast<double>(X.cols());
 }
 
+// The same of both domains, one above the other.
+Vector column_mean(const MatrixView& X1, const MatrixView& X2) {
+  Vector mean(X1.rows() + X2.rows());
+  mean << column_mean(X1), column_mean(X2);
+  return mean;
+}
+
+// G + Σ (x - m)(x - m)ᵀ, in the upper triangle, a tile at a time so that the differences need little memory.
+void add_deviations(Matrix& G, const MatrixView& X1, const MatrixView& X2, const Vector& mean) {
+  constexpr Index columns = 768;
+  const Index d1 = X1.rows(), d2 = X2.rows(), n = X1.cols();
+  Matrix tile(d1 + d2, std::min(columns, n));
+  for (Index start = 0; start < n; start += columns) {
+    const Index width = std::min(columns, n - start);
+    by_columns(d1 + d2, width, [&](Index first, Index count) {
+      tile.block(0, first, d1, count) = X1.middleCols(start + first, count).colwise() - mean.head(d1);
+      tile.block(d1, first, d2, count) = X2.middleCols(start + first, count).colwise() - mean.tail(d2);
+    });
+    linalg::add_gram(G, tile.leftCols(width));
+  }
+}
+
 // G of the union, in the upper triangle.                                                                         (17)
 void add_to_gram(Matrix& G, const MatrixView& Xc, const Vector& step) {
   linalg::add_gram(G, Xc);
@@ -142,7 +164,13 @@ void PairSummary::add(const MatrixView& X1, const MatrixView& X2) {
   for (Index first = 0; first < X1.cols();) {
     if (pending_ == capacity()) compress_pending();
     const Index count = std::min(X1.cols() - first, capacity() - pending_);
-    append_pending(X1.middleCols(first, count), X2.middleCols(first, count));
+    const MatrixView one = X1.middleCols(first, count), two = X2.middleCols(first, count);
+    const bool gram = accumulate_ == Accumulate::gram && (compressed_ == 0 || form_ == SummaryForm::gram);
+    if (gram && count == capacity() && first + count < X1.cols()) {
+      join_gram(one, two);  // as they would be next, but without waiting
+    } else {
+      append_pending(one, two);
+    }
     first += count;
   }
 }
@@ -165,6 +193,9 @@ void PairSummary::append_pending(const MatrixView& X1, const MatrixView& X2) {
 void PairSummary::compress_pending() {
   if (compressed_ > 0 && form_ == SummaryForm::qr) {
     add_in_frame();
+  } else if (accumulate_ == Accumulate::gram) {
+    join_gram(rows_.topLeftCorner(d1_, pending_), rows_.bottomLeftCorner(d2_, pending_));
+    pending_ = 0;
   } else {
     auto X = rows_.leftCols(pending_);
     const Vector mean = column_mean(X);
@@ -290,6 +321,21 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
       set_frame(linalg::beside(linalg::beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
     }
   }
+  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
+  compressed_ += count;
+}
+
+// The same where the Gram form was asked for and nothing needs to be proven.
+void PairSummary::join_gram(const MatrixView& X1, const MatrixView& X2) {
+  const Index count = X1.cols();
+  const Vector mean = column_mean(X1, X2);
+  if (compressed_ == 0) {
+    mean_ = mean;
+    factor_ = Matrix::Zero(d1_ + d2_, d1_ + d2_);
+    form_ = SummaryForm::gram;
+  }
+  add_deviations(factor_, X1, X2, mean);
+  linalg::add_gram(factor_, step_to(mean, count));
   mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
   compressed_ += count;
 }
@@ -432,11 +478,8 @@ PairSummary::Moments PairSummary::moments() const {
     Matrix theta = factor_;
     if (pending_ > 0) {
       const Vector mean = column_mean(rows_.leftCols(pending_));
-      Matrix Xc(d1_ + d2_, pending_);
-      by_columns(Xc.rows(), pending_, [&](Index first, Index count) {
-        Xc.middleCols(first, count) = rows_.middleCols(first, count).colwise() - mean;
-      });
-      add_to_gram(theta, Xc, step_to(mean, pending_));
+      add_deviations(theta, rows_.topLeftCorner(d1_, pending_), rows_.bottomLeftCorner(d2_, pending_), mean);
+      linalg::add_gram(theta, step_to(mean, pending_));
     }
     theta *= scale * scale;
     theta.triangularView<Eigen::StrictlyLower>() = theta.transpose();

@@ -320,6 +320,19 @@ TEST(Summary, KeepsTheRankOfAGramSummaryOfManySamples) {
   }
 }
 
+// Asked for Gram, but merged with a summary in QR form: whole blocks go into the frame.
+TEST(Summary, AddsBlocksToTheFormItHas) {
+  Random random(23);
+  const auto pairs = testing::random_pairs(random, 5, 4, 20000);
+  const Matrix expected = covariance_of(summarize(pairs, Accumulate::qr, 20000));
+  PairSummary summary = summarize({pairs.X1.leftCols(100), pairs.X2.leftCols(100)}, Accumulate::gram, 100);
+  summary.merge(summarize({pairs.X1.middleCols(100, 100), pairs.X2.middleCols(100, 100)}, Accumulate::qr, 100));
+  ASSERT_EQ(summary.form(), SummaryForm::qr);
+  summary.add(pairs.X1.rightCols(19800), pairs.X2.rightCols(19800));
+  EXPECT_EQ(summary.form(), SummaryForm::qr);
+  EXPECT_LT(relative(covariance_of(summary), expected), 1e-13);
+}
+
 // A feature whose squares vanish is none; it does not keep others from being used.
 TEST(Summary, LeavesOutFeaturesOfVanishingSize) {
   Random random(22);

@@ -84,6 +84,7 @@ class PairSummary {
   void append_pending(const MatrixView& X1, const MatrixView& X2);
   void compress_pending();
   void join(const MatrixView& Xc, const Vector& mean, Index count);
+  void join_gram(const MatrixView& X1, const MatrixView& X2);
   void take_in(const PairSummary& that);
   // qr: samples taken into the frame, and which of the pending ones still wait.
   struct Compressed {

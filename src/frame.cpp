@@ -66,22 +66,44 @@ std::vector<Index> others(const std::vector<Index>& named, Index p) {
   return result;
 }
 
-bool determined(const Matrix& R, Index j) { return std::abs(R(j, j)) < kDetermined * R.col(j).head(j + 1).norm(); }
-
 // R of the rows named of Z, and their order: features that others determine come last, since the direction that
 // rounding gave them must not serve features after them.
 struct OrderedTriangle {
   std::vector<Index> order;
   Matrix R;
+  Index independent;  // the others are determined by these
 };
 OrderedTriangle ordered_triangle(const MatrixView& Z, const std::vector<Index>& rows) {
   Matrix R = linalg::triangular_factor(transposed_rows(Z, rows));
+  const Index a = R.cols();
   std::vector<Index> places(rows.size());
   for (std::size_t j = 0; j < places.size(); ++j) places[j] = static_cast<Index>(j);
-  const auto last = std::stable_partition(places.begin(), places.end(), [&](Index j) { return !determined(R, j); });
-  if (last == places.end()) return {rows, std::move(R)};
-  OrderedTriangle result{{}, linalg::triangular_factor(R(Eigen::all, places))};
-  for (const Index j : places) result.order.push_back(rows[static_cast<std::size_t>(j)]);
+  const auto own_is_rounding = [&](Index j) { return std::abs(R(j, j)) < kDetermined * R.col(j).head(j + 1).norm(); };
+  const auto last = std::stable_partition(places.begin(), places.end(), [&](Index j) { return !own_is_rounding(j); });
+  if (last == places.end()) return {rows, std::move(R), a};
+
+  // Of those left some may have been determined by nothing but a direction that rounding gave to one before. What they
+  // have of their own is what the independent ones, and those of them found before, leave.
+  R = linalg::triangular_factor(R(Eigen::all, places));
+  const Index independent = last - places.begin(), left = a - independent;
+  std::vector<Index> found, determined;
+  Matrix basis(left, 0);
+  for (Index j = independent; j < a; ++j) {
+    Vector own = R.col(j).tail(left);
+    for (int twice = 0; twice < 2; ++twice) own -= linalg::AB(basis, linalg::AtB(basis, own));
+    const bool rounding = own.norm() < kDetermined * R.col(j).norm();
+    (rounding ? determined : found).push_back(j);
+    if (!rounding) basis = linalg::beside(basis, own.normalized());
+  }
+  OrderedTriangle result{{}, {}, independent + static_cast<Index>(found.size())};
+  std::vector<Index> columns(static_cast<std::size_t>(independent));
+  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = static_cast<Index>(j);
+  columns.insert(columns.end(), found.begin(), found.end());
+  columns.insert(columns.end(), determined.begin(), determined.end());
+  result.R = found.empty() ? std::move(R) : linalg::triangular_factor(R(Eigen::all, columns));
+  for (const Index j : columns) {
+    result.order.push_back(rows[static_cast<std::size_t>(places[static_cast<std::size_t>(j)])]);
+  }
   return result;
 }
 
@@ -149,12 +171,12 @@ Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
   });
   std::vector<double> one_more;
   for (const auto i : {0U, 1U}) {
-    auto& [order, P] = triangles[i];
+    auto& [order, P, independent] = triangles[i];
     // What is left of a determined feature is rounding, too little to divide by. G is kept from being singular as if
     // one more sample had 4 eps of the feature's size.
     for (Index j = 0; j < P.rows(); ++j) {
-      one_more.push_back(determined(P, j) ? std::pow(4 * kEpsilon / kDetermined, 2) : 0);
-      if (one_more.back() == 0) continue;
+      one_more.push_back(j < independent ? 0 : std::pow(4 * kEpsilon / kDetermined, 2));
+      if (j < independent) continue;
       const double size = P.col(j).head(j + 1).norm();
       P.row(j).setZero();
       P(j, j) = kDetermined * size;

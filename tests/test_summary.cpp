@@ -333,6 +333,26 @@ TEST(Summary, AddsBlocksToTheFormItHas) {
   EXPECT_LT(relative(covariance_of(summary), expected), 1e-13);
 }
 
+// Like the rim of an image: each feature varies in a few samples, so that many depend on each other, and the rounding
+// of one lies along what another has of its own.
+TEST(Summary, TheFrameTellsRoundingFromWhatIsOwn) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const Index d = 40, n = 120;
+    testing::Pairs pairs = {Matrix::Zero(d, n), random.matrix(2, n)};
+    for (Index j = 0; j < d; ++j) {
+      const Index times = 1 + static_cast<Index>(random.generator()() % 3);
+      for (Index k = 0; k < times; ++k) {
+        const auto sample = static_cast<Index>(random.generator()() % 30);
+        pairs.X1(j, sample) = static_cast<double>(1 + random.generator()() % 255) / 255;
+      }
+    }
+    const PairSummary summary = summarize(pairs, Accumulate::qr, n);
+    const Matrix expected = testing::sample_covariance(pairs.X1), found = covariance_of(summary).topLeftCorner(d, d);
+    EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-13) << "seed " << seed;
+  }
+}
+
 // A feature whose squares vanish is none; it does not keep others from being used.
 TEST(Summary, LeavesOutFeaturesOfVanishingSize) {
   Random random(22);

@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
+// Where each feature has at least this part of its size of its own no rounding passes for that.
+constexpr double kClear = 1e-9;
+
 // Samples are in the frame this many at a time.
 constexpr Index kColumns = 1024;
 
@@ -76,34 +79,21 @@ struct OrderedTriangle {
 OrderedTriangle ordered_triangle(const MatrixView& Z, const std::vector<Index>& rows) {
   Matrix R = linalg::triangular_factor(transposed_rows(Z, rows));
   const Index a = R.cols();
-  std::vector<Index> places(rows.size());
-  for (std::size_t j = 0; j < places.size(); ++j) places[j] = static_cast<Index>(j);
-  const auto own_is_rounding = [&](Index j) { return std::abs(R(j, j)) < kDetermined * R.col(j).head(j + 1).norm(); };
-  const auto last = std::stable_partition(places.begin(), places.end(), [&](Index j) { return !own_is_rounding(j); });
-  if (last == places.end()) return {rows, std::move(R), a};
+  Index clear = 0;  // features that have more of their own than rounding could be
+  while (clear < a && std::abs(R(clear, clear)) >= kClear * R.col(clear).norm()) ++clear;
+  if (clear == a) return {rows, std::move(R), a};
 
-  // Of those left some may have been determined by nothing but a direction that rounding gave to one before. What they
-  // have of their own is what the independent ones, and those of them found before, leave.
-  R = linalg::triangular_factor(R(Eigen::all, places));
-  const Index independent = last - places.begin(), left = a - independent;
-  std::vector<Index> found, determined;
-  Matrix basis(left, 0);
-  for (Index j = independent; j < a; ++j) {
-    Vector own = R.col(j).tail(left);
-    for (int twice = 0; twice < 2; ++twice) own -= linalg::AB(basis, linalg::AtB(basis, own));
-    const bool rounding = own.norm() < kDetermined * R.col(j).norm();
-    (rounding ? determined : found).push_back(j);
-    if (!rounding) basis = linalg::beside(basis, own.normalized());
+  // Some may have been determined by nothing but a direction that rounding gave to one before, or others have passed
+  // for independent by rounding. To the scale of unit columns, and with the one that has most of its own always next,
+  // rounding comes last.
+  const Vector size = R.colwise().norm();
+  linalg::PivotedQr pivoted = linalg::pivoted_triangular_factor(R * size.cwiseInverse().asDiagonal());
+  OrderedTriangle result{{}, std::move(pivoted.R), 0};
+  while (result.independent < a && std::abs(result.R(result.independent, result.independent)) >= kDetermined) {
+    ++result.independent;
   }
-  OrderedTriangle result{{}, {}, independent + static_cast<Index>(found.size())};
-  std::vector<Index> columns(static_cast<std::size_t>(independent));
-  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = static_cast<Index>(j);
-  columns.insert(columns.end(), found.begin(), found.end());
-  columns.insert(columns.end(), determined.begin(), determined.end());
-  result.R = found.empty() ? std::move(R) : linalg::triangular_factor(R(Eigen::all, columns));
-  for (const Index j : columns) {
-    result.order.push_back(rows[static_cast<std::size_t>(places[static_cast<std::size_t>(j)])]);
-  }
+  result.R *= size(pivoted.order).asDiagonal();
+  for (const Index j : pivoted.order) result.order.push_back(rows[static_cast<std::size_t>(j)]);
   return result;
 }
 

@@ -441,6 +441,28 @@ Matrix triangular_factor(Matrix X) {
   return R;
 }
 
+PivotedQr pivoted_triangular_factor(Matrix X) {
+  const Index m = X.rows(), p = X.cols(), rows = std::min(m, p);
+  PivotedQr result{Matrix::Zero(p, p), std::vector<Index>(static_cast<std::size_t>(p))};
+  if (rows > 0) {
+    const Counting counting(Work::qr, qr_flops(std::max(m, p), rows));
+    std::vector<lapack_int> order(static_cast<std::size_t>(p));
+    Vector tau(rows);
+    double asked = 0;
+    const auto call = [&](double* work, lapack_int size) {
+      return LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, narrow(m), narrow(p), X.data(), leading(X), order.data(), tau.data(),
+                                 work, size);
+    };
+    check("geqp3", call(&asked, -1));
+    auto work = workspace(asked);
+    if (!work) work = workspace(3 * real(p) + 1);
+    check("geqp3", call(work->data(), static_cast<lapack_int>(work->size())));
+    for (std::size_t j = 0; j < order.size(); ++j) result.order[j] = order[j] - 1;
+    result.R.topRows(rows) = X.topRows(rows).triangularView<Eigen::Upper>();
+  }
+  return result;
+}
+
 Matrix cholesky(const MatrixView& G) {
   require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
   Matrix R = G.triangularView<Eigen::Upper>();

@@ -71,6 +71,13 @@ void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X);
 // Upper triangular R with RᵀR = X ᵀX, for X of any shape m×p.
 Matrix triangular_factor(Matrix X);
 
+// The same of X with its columns in an order in which the diagonal of R descends.
+struct PivotedQr {
+  Matrix R;
+  std::vector<Index> order;
+};
+PivotedQr pivoted_triangular_factor(Matrix X);
+
 // Upper triangular R with RᵀR = G for positive definite G (upper triangle read); empty when G is
 // not.
 Matrix cholesky(const MatrixView& G);

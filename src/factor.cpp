@@ -172,7 +172,7 @@ std::optional<TriangleFactor> triangulate(const Matrix& S, Domain domain, bool c
 
 // The same from Θ = KᵀK, K (r×a) by pivoted Cholesky: with errors of eps κ(K), where an eigendecomposition of Θ itself
 // has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of eps, so the rank cannot be told
-// below √eps. Either K = V Σ Uᵀ, or Kᵀ = Q R.
+// below the root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
 DomainFactor factor_gram(const MatrixView& theta, Index samples, Domain domain, double tolerance, bool spectrum) {
   const bool triangle = !spectrum && tolerance < kLargestTolerance;
   const std::vector<Index> features = varying(theta.diagonal(), domain);

@@ -133,7 +133,7 @@ Matrix Frame::whole() const {
   return result;
 }
 
-std::optional<Frame> Frame::from_whole(const Matrix& P, std::vector<Index> features, Index d1, Index p, Index samples) {
+std::optional<Frame> Frame::from_whole(const Matrix& P, std::vector<Index> features, Index d1, Index p) {
   const auto a = static_cast<Index>(features.size());
   const auto second = std::find_if(features.begin(), features.end(), [d1](Index j) { return j >= d1; });
   const bool sorted = std::all_of(second, features.end(), [d1](Index j) { return j >= d1; });
@@ -146,15 +146,13 @@ std::optional<Frame> Frame::from_whole(const Matrix& P, std::vector<Index> featu
   frame.constant = others(features, p);
   if (static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // a feature is named twice
   frame.features = std::move(features);
-  frame.samples = samples;
   return frame;
 }
 
-Framed make_frame(const MatrixView& Z, Index d1, Index samples) {
+Framed make_frame(const MatrixView& Z, Index d1) {
   const Index p = Z.rows(), n = Z.cols();
   Framed result;
   Frame& frame = result.frame;
-  frame.samples = samples;
   std::array<OrderedTriangle, 2> triangles;
   for_both(std::max(d1, p - d1), [&](Index i) {
     triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying_rows(Z, i == 0 ? 0 : d1, i == 0 ? d1 : p));

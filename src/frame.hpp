@@ -19,7 +19,6 @@ struct Frame {
   std::vector<Index> features;                // those that vary, domain by domain, in an order in which P is triangular
   std::vector<Index> constant;                // the others
   std::array<linalg::TriangularSolver, 2> P;  // one a domain
-  Index samples = 0;                          // that made it
 
   Index size() const { return static_cast<Index>(features.size()); }
   void enter(Matrix& X) const;             // Y = P⁻ᵀ X in place of X, whose rows are the features in their order
@@ -27,8 +26,7 @@ struct Frame {
 
   Matrix whole() const;  // P of both domains, block diagonal
   // Of d1 features of domain 1 and p in all; nothing where that cannot be a frame.
-  static std::optional<Frame> from_whole(const Matrix& P, std::vector<Index> features, Index d1, Index p,
-                                         Index samples);
+  static std::optional<Frame> from_whole(const Matrix& P, std::vector<Index> features, Index d1, Index p);
 };
 
 // The frame of vectors Z, of which the first d1 rows are domain 1's, and the upper triangle of G.
@@ -36,7 +34,7 @@ struct Framed {
   Frame frame;
   Matrix G;
 };
-Framed make_frame(const MatrixView& Z, Index d1, Index samples);
+Framed make_frame(const MatrixView& Z, Index d1);
 
 // Samples as they are in the frame: those alike, summed; the others are unlike the ones that made it.
 struct FramedSamples {

@@ -1,75 +1,19 @@
 #include "linalg.hpp"
 
 #include <cblas.h>
-#include <fmt/format.h>
-#include <lapacke.h>
-#include <cgmca/error.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
+
+#include "lapack.hpp"
 
 namespace cgmca::linalg {
 namespace {
 
-constexpr double kLargestInt = static_cast<double>(std::numeric_limits<lapack_int>::max());
-
-lapack_int narrow(Index size) {
-  if (size > std::numeric_limits<lapack_int>::max()) {
-    throw InvalidInput(fmt::format("a dimension of {} is beyond this LAPACK's largest, {}", size,
-                                   std::numeric_limits<lapack_int>::max()));
-  }
-  return static_cast<lapack_int>(size);
-}
-
-// LAPACK wants a leading dimension of at least 1, even for an empty matrix.
-lapack_int leading(const auto& A) { return narrow(std::max<Index>(1, A.outerStride())); }
-
-void require(bool holds, const char* what) {
-  if (!holds) throw InvalidInput(fmt::format("linalg: {}", what));
-}
-
-// A negative info is our mistake, never the data's.
-void check(const char* routine, lapack_int info) {
-  if (info < 0) throw NumericalFailure(fmt::format("{}: argument {} is illegal", routine, -info));
-  if (info > 0) throw NumericalFailure(fmt::format("{}: failed with info = {}", routine, info));
-}
-
-// The workspace a routine asked for, where LAPACK's integers can express it.
-std::optional<std::vector<double>> workspace(double asked) {
-  if (!(asked >= 0) || asked >= kLargestInt) return std::nullopt;
-  return std::vector<double>(std::max<std::size_t>(1, static_cast<std::size_t>(asked)));
-}
-
-struct Counted {
-  std::atomic<double> operations{0}, seconds{0};
-};
 std::array<Counted, kWorks.size()> counted;
-Counted& counter(Work work) { return counted[static_cast<std::size_t>(work)]; }
 
-// Counts the operations given, and the time until it goes.
-class Counting {
- public:
-  Counting(Work work, double operations) : counter_(counter(work)) {
-    counter_.operations.fetch_add(operations, std::memory_order_relaxed);
-  }
-  ~Counting() {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    counter_.seconds.fetch_add(passed.count(), std::memory_order_relaxed);
-  }
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
-
- private:
-  Counted& counter_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-double real(Index n) { return static_cast<double>(n); }
 double qr_flops(Index m, Index n) {  // of m×n, m >= n
   return 2 * real(n) * real(n) * (real(m) - real(n) / 3);
 }
@@ -85,97 +29,6 @@ Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, cons
   cblas_dgemm(CblasColMajor, ta, tb, narrow(m), narrow(n), narrow(inner), 1.0, A.data(), leading(A), B.data(),
               leading(B), 0.0, C.data(), leading(C));
   return C;
-}
-
-enum class Vectors { thin, full };
-
-char letter(Vectors vectors) { return vectors == Vectors::thin ? 'S' : 'A'; }
-Index left_vectors(Vectors vectors, const Matrix& A) { return vectors == Vectors::thin ? A.cols() : A.rows(); }
-
-// A = U diag(s) Vᵀ of a tall A by gesdd (divide and conquer); nothing when it does not converge or its workspace, 4·n²
-// numbers and more, is beyond LAPACK's integers.
-std::optional<Svd> by_gesdd(Matrix A, Vectors vectors) {
-  const Index m = A.rows(), n = A.cols();
-  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
-  Vector s(n);
-  if (4 * real(n) * real(n) + 7 * real(n) + real(m) >= kLargestInt) return {};
-  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * n));
-  double asked = 0;
-  const auto call = [&](double* work, lapack_int size) {
-    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, letter(vectors), narrow(m), narrow(n), A.data(), leading(A), s.data(),
-                               U.data(), leading(U), VT.data(), leading(VT), work, size, iwork.data());
-  };
-  check("gesdd", call(&asked, -1));
-  auto work = workspace(asked);
-  if (!work) return {};
-  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
-  if (info < 0) check("gesdd", info);
-  if (info > 0) return {};
-  VT.transposeInPlace();
-  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesdd};
-}
-
-// The same by gesvd (QR iteration), which needs only a workspace of 5·m where more cannot be had.
-std::optional<Svd> by_gesvd(Matrix A, Vectors vectors) {
-  const Index m = A.rows(), n = A.cols();
-  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
-  Vector s(n);
-  double asked = 0;
-  const auto call = [&](double* work, lapack_int size) {
-    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, letter(vectors), letter(vectors), narrow(m), narrow(n), A.data(),
-                               leading(A), s.data(), U.data(), leading(U), VT.data(), leading(VT), work, size);
-  };
-  check("gesvd", call(&asked, -1));
-  auto work = workspace(asked);
-  if (!work) work = workspace(5.0 * real(m));
-  if (!work) return {};
-  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
-  if (info < 0) check("gesvd", info);
-  if (info > 0) return {};
-  VT.transposeInPlace();
-  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesvd};
-}
-
-// The same by one-sided Jacobi rotations (gesvj), which returns only the left vectors of nonzero singular values; the
-// others complete the basis.
-std::optional<Svd> by_jacobi(Matrix A, Vectors vectors) {
-  const Index m = A.rows(), n = A.cols();
-  Matrix V(n, n);
-  Vector s(n);
-  std::vector<double> stat(std::max<std::size_t>(6, static_cast<std::size_t>(m + n)));
-  const lapack_int info =
-      LAPACKE_dgesvj_work(LAPACK_COL_MAJOR, 'G', 'U', 'V', narrow(m), narrow(n), A.data(), leading(A), s.data(), 0,
-                          V.data(), leading(V), stat.data(), narrow(static_cast<Index>(stat.size())));
-  if (info < 0) check("gesvj", info);
-  if (info > 0) return {};
-  s *= stat[0];
-  const auto rank = static_cast<Index>(stat[1]);
-  return Svd{complete_basis(A.leftCols(rank), left_vectors(vectors, A)), std::move(s), std::move(V),
-             SvdRoutine::jacobi};
-}
-
-// A wide matrix is transposed first: LAPACK's routines for tall ones are up to twice as fast.
-Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
-  const bool wide = A.rows() < A.cols();
-  const Index longer = std::max(A.rows(), A.cols()), shorter = std::min(A.rows(), A.cols());
-  const auto tall = [&]() -> Matrix { return wide ? Matrix(A.transpose()) : Matrix(A); };
-  if (!A.allFinite())
-    throw NumericalFailure("SVD of a matrix with NaN or infinity (the data may overflow; rescale it)");
-  const Counting counting(Work::svd, (6 * real(longer) + 20 * real(shorter)) * real(shorter) * real(shorter));
-  std::optional<Svd> result;
-  if (shorter == 0) {
-    const Index columns = vectors == Vectors::thin ? 0 : longer;
-    result = Svd{Matrix::Identity(longer, columns), Vector(0), Matrix(0, 0), first};
-  }
-  if (!result && first == SvdRoutine::gesdd) result = by_gesdd(tall(), vectors);
-  if (!result && first != SvdRoutine::jacobi) result = by_gesvd(tall(), vectors);
-  if (!result) result = by_jacobi(tall(), vectors);
-  if (!result) {
-    throw NumericalFailure(
-        fmt::format("no SVD of a {}×{} matrix: gesdd, gesvd and Jacobi all failed to converge", A.rows(), A.cols()));
-  }
-  if (wide) std::swap(result->U, result->V);
-  return std::move(*result);
 }
 
 // R of X in place, by a recursive panel factorization whose updates are products with as many columns as a panel has.
@@ -274,6 +127,8 @@ void solve_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Eigen::Ref
 
 }  // namespace
 
+Counted& counter(Work work) { return counted[static_cast<std::size_t>(work)]; }
+
 const char* name(Work work) {
   switch (work) {
     case Work::product:
@@ -349,75 +204,6 @@ void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight) {
   const Counting counting(Work::gram, real(X.rows()) * real(X.size()));
   cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, narrow(X.rows()), narrow(X.cols()), weight, X.data(), leading(X),
               1.0, G.data(), leading(G));
-}
-
-const char* name(SvdRoutine routine) {
-  switch (routine) {
-    case SvdRoutine::gesdd:
-      return "gesdd";
-    case SvdRoutine::gesvd:
-      return "gesvd";
-    case SvdRoutine::jacobi:
-      return "jacobi";
-  }
-  return "?";
-}
-
-Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
-Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
-
-namespace {
-
-// syevd (divide and conquer), then syev (QR iteration) where that does not converge; ascending.
-Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
-  require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
-  const Index n = A.rows();
-  Vector values(n);
-  if (n == 0) return values;
-  if (!A.triangularView<Eigen::Upper>().toDenseMatrix().allFinite()) {
-    throw NumericalFailure("eigenvalues of a matrix with NaN or infinity (the data may overflow; rescale it)");
-  }
-  Q = A;
-  const Counting counting(Work::eigen, (job == 'V' ? 9 : 4.0 / 3) * real(n) * real(n) * real(n));
-  double asked = 0;
-  lapack_int iasked = 0;
-  const double size = static_cast<double>(n);
-  if (1 + 6 * size + 2 * size * size < kLargestInt) {
-    const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
-      return LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work,
-                                 lwork, iwork, liwork);
-    };
-    check("syevd", call(&asked, -1, &iasked, -1));
-    if (auto work = workspace(asked)) {
-      std::vector<lapack_int> iwork(static_cast<std::size_t>(std::max<lapack_int>(1, iasked)));
-      const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()), iwork.data(),
-                                   static_cast<lapack_int>(iwork.size()));
-      if (info < 0) check("syevd", info);
-      if (info == 0) return values;
-      Q = A;
-    }
-  }
-  const auto call = [&](double* work, lapack_int lwork) {
-    return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work, lwork);
-  };
-  check("syev", call(&asked, -1));
-  auto work = workspace(asked);
-  if (!work) work = workspace(3 * size);
-  check("syev", call(work->data(), static_cast<lapack_int>(work->size())));
-  return values;
-}
-
-}  // namespace
-
-SymmetricEigen symmetric_eigen(const MatrixView& A) {
-  Matrix Q(A.rows(), A.cols());
-  const Vector ascending = ascending_eigenvalues('V', A, Q);
-  return {ascending.reverse(), Q.rowwise().reverse()};
-}
-
-Vector symmetric_eigenvalues(const MatrixView& A) {
-  Matrix Q;
-  return ascending_eigenvalues('N', A, Q).reverse();
 }
 
 void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X) {

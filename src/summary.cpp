@@ -254,14 +254,14 @@ void PairSummary::add_in_frame() {
 void PairSummary::renew_frame() {
   const Matrix R = triangle(compressed_and_waiting());
   Vector mean = mean_of_all();
-  set_frame(R.transpose(), samples());
+  set_frame(R.transpose());
   mean_ = std::move(mean);
   compressed_ = samples();
   pending_ = 0;
 }
 
-void PairSummary::set_frame(const MatrixView& Z, Index samples) {
-  Framed framed = make_frame(Z, d1_, samples);
+void PairSummary::set_frame(const MatrixView& Z) {
+  Framed framed = make_frame(Z, d1_);
   frame_ = std::make_shared<const Frame>(std::move(framed.frame));
   factor_ = std::move(framed.G);
 }
@@ -300,6 +300,11 @@ Vector PairSummary::step_to(const Vector& mean, Index count) const {
   return std::sqrt(na * nb / (na + nb)) * (mean - mean_);
 }
 
+void PairSummary::count_in(const Vector& mean, Index count) {
+  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
+  compressed_ += count;
+}
+
 // Joins `count` samples of the given mean whose centred cross-products are Xc Xcᵀ (the samples
 // themselves, or the transposed triangular factor of theirs): (17)
 //   Xc Xcᵀ of the union = Xc Xcᵀ of one + Xc Xcᵀ of the other + s sᵀ,   s = sqrt(n_a n_b / n) (m_b
@@ -312,17 +317,15 @@ void PairSummary::join(const MatrixView& Xc, const Vector& mean, Index count) {
   const Vector step = step_to(mean, count);
   if (form_ == SummaryForm::gram && accumulate_ == Accumulate::automatic && !gram_stays_safe(Xc, step)) turn_to_qr();
   if (form_ == SummaryForm::gram) {
-    const bool summed = compressed_ == 0 && accumulate_ == Accumulate::automatic;  // by choose_form
-    if (!summed) add_to_gram(factor_, Xc, step);
+    if (compressed_ > 0) add_to_gram(factor_, Xc, step);  // choose_form has summed the first ones
   } else {
     if (compressed_ == 0) {
-      set_frame(Xc, count);
+      set_frame(Xc);
     } else {
-      set_frame(linalg::beside(linalg::beside(triangle(compressed()).transpose(), Xc), step), compressed_ + count);
+      set_frame(linalg::beside(linalg::beside(triangle(compressed()).transpose(), Xc), step));
     }
   }
-  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
-  compressed_ += count;
+  count_in(mean, count);
 }
 
 // The same where the Gram form was asked for and nothing needs to be proven.
@@ -336,14 +339,14 @@ void PairSummary::join_gram(const MatrixView& X1, const MatrixView& X2) {
   }
   add_deviations(factor_, X1, X2, mean);
   linalg::add_gram(factor_, step_to(mean, count));
-  mean_ += static_cast<double>(count) / static_cast<double>(compressed_ + count) * (mean - mean_);
-  compressed_ += count;
+  count_in(mean, count);
 }
 
-// Gram if asked for, or if it may be chosen and the first samples prove it safe; these are summed then.
+// Gram if it may be chosen and the first samples prove it safe; these are summed then. (Where it is asked for:
+// join_gram.)
 void PairSummary::choose_form(const MatrixView& Xc) {
   factor_ = Matrix::Zero(d1_ + d2_, d1_ + d2_);
-  form_ = accumulate_ == Accumulate::gram ? SummaryForm::gram : SummaryForm::qr;
+  form_ = SummaryForm::qr;
   if (accumulate_ != Accumulate::automatic) return;
   // λ_max/λ_min >= max Θ_jj / min Θ_jj: most data with little-used features is told by its diagonal
   // alone.
@@ -398,7 +401,7 @@ void PairSummary::turn_to_qr() {
   const Vector size = factor_.diagonal().cwiseSqrt(), scale = (size.array() > 0).select(size, 1.0);
   const Matrix unit = scale.cwiseInverse().asDiagonal() * factor_ * scale.cwiseInverse().asDiagonal();
   const Matrix K = linalg::pivoted_cholesky(unit, linalg::gram_rounding(d1_ + d2_, compressed_)) * scale.asDiagonal();
-  set_frame(K.transpose(), compressed_);
+  set_frame(K.transpose());
   form_ = SummaryForm::qr;
 }
 
@@ -531,7 +534,6 @@ TensorWriter PairSummary::pack(const std::string& note) const {
       file.set("varying", frame_->size());
       file.add_vector("order", Eigen::VectorX<Index>::Map(features.data(), frame_->size()).cast<double>());
       file.add("frame", frame_->whole());
-      file.set("framed", frame_->samples);
     }
   }
   file.add("rows", rows_.leftCols(pending_).transpose());
@@ -563,8 +565,7 @@ PairSummary PairSummary::unpack(const TensorReader& file) {
         const bool valid = feature >= 0 && feature < static_cast<double>(p) && feature == std::floor(feature);
         features.push_back(valid ? static_cast<Index>(feature) : -1);
       }
-      auto frame =
-          Frame::from_whole(file.matrix("frame", size, size), std::move(features), d1, p, file.integer("framed", 1));
+      auto frame = Frame::from_whole(file.matrix("frame", size, size), std::move(features), d1, p);
       if (!frame) file.fail("a frame that no samples have");
       summary.frame_ = std::make_shared<const Frame>(std::move(*frame));
     }

@@ -85,6 +85,7 @@ class PairSummary {
   void compress_pending();
   void join(const MatrixView& Xc, const Vector& mean, Index count);
   void join_gram(const MatrixView& X1, const MatrixView& X2);
+  void count_in(const Vector& mean, Index count);
   void take_in(const PairSummary& that);
   // qr: samples taken into the frame, and which of the pending ones still wait.
   struct Compressed {
@@ -97,7 +98,7 @@ class PairSummary {
   Compressed compressed_and_waiting() const;
   Compressed compress_in_frame() const;
   void add_in_frame();
-  void set_frame(const MatrixView& Z, Index samples);
+  void set_frame(const MatrixView& Z);
   void renew_frame();
   Matrix triangle(const Compressed& now) const;
   Vector mean_of_all() const;

@@ -1,0 +1,174 @@
+// Singular values and eigenvalues.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lapack.hpp"
+
+namespace cgmca::linalg {
+namespace {
+
+enum class Vectors { thin, full };
+
+char letter(Vectors vectors) { return vectors == Vectors::thin ? 'S' : 'A'; }
+Index left_vectors(Vectors vectors, const Matrix& A) { return vectors == Vectors::thin ? A.cols() : A.rows(); }
+
+// A = U diag(s) Vᵀ of a tall A by gesdd (divide and conquer); nothing when it does not converge or its workspace, 4·n²
+// numbers and more, is beyond LAPACK's integers.
+std::optional<Svd> by_gesdd(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
+  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
+  Vector s(n);
+  if (4 * real(n) * real(n) + 7 * real(n) + real(m) >= kLargestInt) return {};
+  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * n));
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, letter(vectors), narrow(m), narrow(n), A.data(), leading(A), s.data(),
+                               U.data(), leading(U), VT.data(), leading(VT), work, size, iwork.data());
+  };
+  check("gesdd", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) return {};
+  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+  if (info < 0) check("gesdd", info);
+  if (info > 0) return {};
+  VT.transposeInPlace();
+  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesdd};
+}
+
+// The same by gesvd (QR iteration), which needs only a workspace of 5·m where more cannot be had.
+std::optional<Svd> by_gesvd(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
+  Matrix U(m, left_vectors(vectors, A)), VT(n, n);
+  Vector s(n);
+  double asked = 0;
+  const auto call = [&](double* work, lapack_int size) {
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, letter(vectors), letter(vectors), narrow(m), narrow(n), A.data(),
+                               leading(A), s.data(), U.data(), leading(U), VT.data(), leading(VT), work, size);
+  };
+  check("gesvd", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(5.0 * real(m));
+  if (!work) return {};
+  const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+  if (info < 0) check("gesvd", info);
+  if (info > 0) return {};
+  VT.transposeInPlace();
+  return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesvd};
+}
+
+// The same by one-sided Jacobi rotations (gesvj), which returns only the left vectors of nonzero singular values; the
+// others complete the basis.
+std::optional<Svd> by_jacobi(Matrix A, Vectors vectors) {
+  const Index m = A.rows(), n = A.cols();
+  Matrix V(n, n);
+  Vector s(n);
+  std::vector<double> stat(std::max<std::size_t>(6, static_cast<std::size_t>(m + n)));
+  const lapack_int info =
+      LAPACKE_dgesvj_work(LAPACK_COL_MAJOR, 'G', 'U', 'V', narrow(m), narrow(n), A.data(), leading(A), s.data(), 0,
+                          V.data(), leading(V), stat.data(), narrow(static_cast<Index>(stat.size())));
+  if (info < 0) check("gesvj", info);
+  if (info > 0) return {};
+  s *= stat[0];
+  const auto rank = static_cast<Index>(stat[1]);
+  return Svd{complete_basis(A.leftCols(rank), left_vectors(vectors, A)), std::move(s), std::move(V),
+             SvdRoutine::jacobi};
+}
+
+// A wide matrix is transposed first: LAPACK's routines for tall ones are up to twice as fast.
+Svd svd(const MatrixView& A, Vectors vectors, SvdRoutine first) {
+  const bool wide = A.rows() < A.cols();
+  const Index longer = std::max(A.rows(), A.cols()), shorter = std::min(A.rows(), A.cols());
+  const auto tall = [&]() -> Matrix { return wide ? Matrix(A.transpose()) : Matrix(A); };
+  if (!A.allFinite())
+    throw NumericalFailure("SVD of a matrix with NaN or infinity (the data may overflow; rescale it)");
+  const Counting counting(Work::svd, (6 * real(longer) + 20 * real(shorter)) * real(shorter) * real(shorter));
+  std::optional<Svd> result;
+  if (shorter == 0) {
+    const Index columns = vectors == Vectors::thin ? 0 : longer;
+    result = Svd{Matrix::Identity(longer, columns), Vector(0), Matrix(0, 0), first};
+  }
+  if (!result && first == SvdRoutine::gesdd) result = by_gesdd(tall(), vectors);
+  if (!result && first != SvdRoutine::jacobi) result = by_gesvd(tall(), vectors);
+  if (!result) result = by_jacobi(tall(), vectors);
+  if (!result) {
+    throw NumericalFailure(
+        fmt::format("no SVD of a {}×{} matrix: gesdd, gesvd and Jacobi all failed to converge", A.rows(), A.cols()));
+  }
+  if (wide) std::swap(result->U, result->V);
+  return std::move(*result);
+}
+
+}  // namespace
+
+const char* name(SvdRoutine routine) {
+  switch (routine) {
+    case SvdRoutine::gesdd:
+      return "gesdd";
+    case SvdRoutine::gesvd:
+      return "gesvd";
+    case SvdRoutine::jacobi:
+      return "jacobi";
+  }
+  return "?";
+}
+
+Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
+Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
+
+namespace {
+
+// syevd (divide and conquer), then syev (QR iteration) where that does not converge; ascending.
+Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
+  require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
+  const Index n = A.rows();
+  Vector values(n);
+  if (n == 0) return values;
+  if (!A.triangularView<Eigen::Upper>().toDenseMatrix().allFinite()) {
+    throw NumericalFailure("eigenvalues of a matrix with NaN or infinity (the data may overflow; rescale it)");
+  }
+  Q = A;
+  const Counting counting(Work::eigen, (job == 'V' ? 9 : 4.0 / 3) * real(n) * real(n) * real(n));
+  double asked = 0;
+  lapack_int iasked = 0;
+  const double size = static_cast<double>(n);
+  if (1 + 6 * size + 2 * size * size < kLargestInt) {
+    const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
+      return LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work,
+                                 lwork, iwork, liwork);
+    };
+    check("syevd", call(&asked, -1, &iasked, -1));
+    if (auto work = workspace(asked)) {
+      std::vector<lapack_int> iwork(static_cast<std::size_t>(std::max<lapack_int>(1, iasked)));
+      const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()), iwork.data(),
+                                   static_cast<lapack_int>(iwork.size()));
+      if (info < 0) check("syevd", info);
+      if (info == 0) return values;
+      Q = A;
+    }
+  }
+  const auto call = [&](double* work, lapack_int lwork) {
+    return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, job, 'U', narrow(n), Q.data(), leading(Q), values.data(), work, lwork);
+  };
+  check("syev", call(&asked, -1));
+  auto work = workspace(asked);
+  if (!work) work = workspace(3 * size);
+  check("syev", call(work->data(), static_cast<lapack_int>(work->size())));
+  return values;
+}
+
+}  // namespace
+
+SymmetricEigen symmetric_eigen(const MatrixView& A) {
+  Matrix Q(A.rows(), A.cols());
+  const Vector ascending = ascending_eigenvalues('V', A, Q);
+  return {ascending.reverse(), Q.rowwise().reverse()};
+}
+
+Vector symmetric_eigenvalues(const MatrixView& A) {
+  Matrix Q;
+  return ascending_eigenvalues('N', A, Q).reverse();
+}
+
+}  // namespace cgmca::linalg

@@ -22,7 +22,7 @@
 #include <map>
 #include <sstream>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace {
 

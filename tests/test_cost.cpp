@@ -1,6 +1,6 @@
 // What fits cost, in counted floating point operations: a guard against slower ways that no clock of a shared machine
 // would tell. Each budget is what the mathematics needs (docs/benchmarks.md) and a tenth.
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "testing.hpp"
 
 namespace cgmca {

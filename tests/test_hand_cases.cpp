@@ -1,5 +1,5 @@
 // Cases small enough to work out on paper; each comment derives the numbers the test expects.
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "testing.hpp"
 
 namespace cgmca {

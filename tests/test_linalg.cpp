@@ -1,4 +1,4 @@
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 #include <limits>
 

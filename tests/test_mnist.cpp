@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "testing.hpp"
 
 namespace cgmca {

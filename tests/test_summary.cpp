@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "testing.hpp"
 
 namespace cgmca {

@@ -8,6 +8,7 @@
 #include <cgmca/types.hpp>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 // The label of the nearest of the labelled samples (Euclidean; of several equally near, the first).
@@ -32,3 +33,4 @@ class LinearClassifier {
 double accuracy(const std::vector<int>& found, const std::vector<int>& expected);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 class Covariance {
@@ -61,3 +62,4 @@ class Covariance {
 };
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 class Error : public std::runtime_error {
@@ -114,3 +115,4 @@ class NumericalFailure : public Error {
 };
 
 }  // namespace cgmca
+#pragma GCC visibility pop

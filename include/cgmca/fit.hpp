@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 // How a domain's sample covariance Θ (d×d) is regularized before it is whitened.            docs/method.md (24) (25)
@@ -61,3 +62,4 @@ class Factorization {
 double oas_shrinkage(double trace, double trace_of_square, Index d, Index n);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

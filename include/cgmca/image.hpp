@@ -8,6 +8,7 @@
 
 #include <cgmca/types.hpp>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct ImageSize {
@@ -33,3 +34,4 @@ Vector ssim(const MatrixView& images, const MatrixView& references, ImageSize si
 Vector psnr(const MatrixView& images, const MatrixView& references);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <cgmca/types.hpp>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 enum class Method {
@@ -53,3 +54,4 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
               const LsqrOptions& options = {});
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct ReadOptions {
@@ -86,3 +87,4 @@ ImagePairs match_images(const std::string& folder1, const std::string& folder2, 
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

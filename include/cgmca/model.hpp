@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 class TensorReader;
@@ -89,3 +90,4 @@ struct Model {
 Matrix apply(const Model& model, Domain domain, const MatrixView& X);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

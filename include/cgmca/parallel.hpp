@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 // The number of threads to share work among.
@@ -94,3 +95,4 @@ Vector sum_over_columns(Index p, Index n, const Add& add) {
 }
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct PermutationOptions {
@@ -29,3 +30,4 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& o
                                  const PermutationOptions& test = {});
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
 enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3, folds = 4, pairing = 5 };
@@ -45,3 +46,4 @@ class Stream {
 std::vector<std::uint32_t> permutation(Stream stream, std::uint32_t n);
 
 }  // namespace cgmca::random_numbers
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct Frame;
@@ -146,3 +147,4 @@ class SampleSummary {
 };
 
 }  // namespace cgmca
+#pragma GCC visibility pop

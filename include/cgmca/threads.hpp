@@ -3,6 +3,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 // The number of threads BLAS uses; 0 where the library in use does not tell.
@@ -26,3 +27,4 @@ class SerialBlas {
 std::string blas_description();
 
 }  // namespace cgmca
+#pragma GCC visibility pop

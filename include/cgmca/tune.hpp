@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct FoldOptions {
@@ -124,3 +125,4 @@ TuneResult tune(const PairFolds& folds, const TuneOptions& options = {});
 Model fit(const PairSummary& summary, const Candidate& candidate, const FitOptions& base = {});
 
 }  // namespace cgmca
+#pragma GCC visibility pop

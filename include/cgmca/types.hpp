@@ -5,9 +5,22 @@
 // copy.
 #pragma once
 
+// Matrices are allocated on one side of the library's border and freed on the other, so both sides must allocate alike.
+// CMake and pkg-config define the same; here it also holds for who uses neither.
+#ifndef EIGEN_MAX_ALIGN_BYTES
+#define EIGEN_MAX_ALIGN_BYTES 16
+#endif
+#ifndef EIGEN_MALLOC_ALREADY_ALIGNED
+#define EIGEN_MALLOC_ALREADY_ALIGNED 1
+#endif
 #include <Eigen/Core>
 #include <array>
 
+static_assert(EIGEN_MAX_ALIGN_BYTES == 16 && EIGEN_MALLOC_ALREADY_ALIGNED == 1,
+              "cgmca needs EIGEN_MAX_ALIGN_BYTES=16 and EIGEN_MALLOC_ALREADY_ALIGNED=1: include <cgmca/…> before "
+              "Eigen's headers, or compile with the definitions of cgmca's CMake target or pkg-config file");
+
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 using Index = Eigen::Index;
@@ -28,3 +41,4 @@ constexpr int number(Domain domain) { return static_cast<int>(domain); }
 constexpr std::size_t slot(Domain domain) { return domain == Domain::one ? 0 : 1; }
 
 }  // namespace cgmca
+#pragma GCC visibility pop

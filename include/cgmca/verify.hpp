@@ -11,6 +11,7 @@
 #include <cgmca/model.hpp>
 #include <cgmca/types.hpp>
 
+#pragma GCC visibility push(default)
 namespace cgmca {
 
 struct Attained {
@@ -47,3 +48,4 @@ class Verifier {
 Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2);
 
 }  // namespace cgmca
+#pragma GCC visibility pop

@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
-#include "../atomic_file.hpp"
 #include "bytes.hpp"
 #include "source.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca::io {
 namespace {

@@ -7,10 +7,10 @@
 // and floats of any width and byte order to double, and undoes compression chunk by chunk.
 #include "io/hdf5.hpp"
 
-#include "atomic_file.hpp"
 #include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
+#include "support/atomic_file.hpp"
 
 #include <cgmca/error.hpp>
 

@@ -8,10 +8,10 @@
 // reshape(A, n, []).)
 #include "io/mat.hpp"
 
-#include "atomic_file.hpp"
 #include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
+#include "support/atomic_file.hpp"
 
 #include <cgmca/error.hpp>
 

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "../atomic_file.hpp"
 #include "array_source.hpp"
 #include "elements.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

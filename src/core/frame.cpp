@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

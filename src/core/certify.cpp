@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "lsqr.hpp"
 
 namespace cgmca {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "factor.hpp"
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "factor.hpp"
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "solve.hpp"
 
 namespace cgmca {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <memory>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "atomic_file.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <cgmca/model.hpp>
 
 #include "factor.hpp"
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 

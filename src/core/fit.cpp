@@ -5,7 +5,7 @@
 
 #include "certify.hpp"
 #include "factor.hpp"
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "solve.hpp"
 
 namespace cgmca {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "atomic_file.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "tensor_file.hpp"
 
 namespace cgmca {

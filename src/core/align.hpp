@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 

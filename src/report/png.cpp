@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "atomic_file.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca::report {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 
 namespace cgmca {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "frame.hpp"
-#include "linalg.hpp"
+#include "linalg/linalg.hpp"
 #include "tensor_file.hpp"
 
 namespace cgmca {

@@ -39,14 +39,14 @@ def inside(X, Y, rank):
 
     class Summary:
         def __init__(self, *arguments):
-            self.summary = _core.PairSummary(*arguments)
+            self.summary = _core.Summary(*arguments)
 
         def add(self, X, Y):
             timed(self.summary.add)(X, Y)
             return self.summary
 
     class Core:
-        PairSummary, fit = Summary, staticmethod(timed(_core.fit))
+        Summary, fit = Summary, staticmethod(timed(_core.fit))
 
         def __getattr__(self, name):
             return getattr(_core, name)

@@ -136,7 +136,7 @@ void run(Worker& worker, const std::string& line) {
     FitOptions options;
     if (double tolerance = 0; words >> tolerance) options.rank_tol = tolerance;
     timed([&] {
-      PairSummary summary(worker.data.at(first).rows(), worker.data.at(second).rows(), accumulate(how));
+      Summary summary({worker.data.at(first).rows(), worker.data.at(second).rows()}, accumulate(how));
       summary.add(worker.data.at(first), worker.data.at(second));
       worker.model = fit(summary, C, C, options);
       return certificate_text(worker.model.certificate);
@@ -162,7 +162,7 @@ void run(Worker& worker, const std::string& line) {
     words >> first >> second;
     timed([&] {
       BlockReader one(first), two(second);
-      PairSummary summary(one.features(), two.features(), Accumulate::qr);
+      Summary summary({one.features(), two.features()}, Accumulate::qr);
       for (;;) {
         const Matrix X1 = one.next(4096), X2 = two.next(4096);
         if (X1.cols() == 0) break;

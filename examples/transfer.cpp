@@ -52,7 +52,7 @@ int main() {
   const std::vector<int> pair_labels(known.labels.begin(), known.labels.begin() + matched);
 
   // 1. Tune over the matched pairs.
-  cgmca::PairFolds folds(pairs1.rows(), pairs2.rows(), {.folds = 5, .repeats = 2});
+  cgmca::Folds folds({pairs1.rows(), pairs2.rows()}, {.folds = 5, .repeats = 2});
   folds.add(pairs1, pairs2);
   cgmca::TuneOptions options;
   options.families = {cgmca::Family::identity, cgmca::Family::correlation};

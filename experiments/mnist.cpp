@@ -49,7 +49,7 @@ Model with_identity(Model model) {
 }
 
 Models fit_both(const Pairs& train, Index t) {
-  PairSummary summary(train.clean.rows(), train.noisy.rows());
+  Summary summary({train.clean.rows(), train.noisy.rows()});
   summary.add(train.clean, train.noisy);
   const auto at_rank = [&](Index rank) {
     const Covariance of_data = Covariance::data(Domain::one, rank);

@@ -138,16 +138,16 @@ SarExtra with_extra(const RadarChips& chips, Index matched, Index extra, const S
     const Draw draw = draw_pairs(chips.synthetic.cols(), matched, options.seed + static_cast<std::uint64_t>(k));
     const Matrix test = chips.measured(Eigen::all, draw.test), truth_chips = chips.synthetic(Eigen::all, draw.test);
     const std::vector<int> truth = at(chips.labels, draw.test);
-    PairSummary summary(chips.synthetic.rows(), chips.measured.rows());
+    Summary summary({chips.synthetic.rows(), chips.measured.rows()});
     summary.add(chips.synthetic(Eigen::all, draw.matched), chips.measured(Eigen::all, draw.matched));
-    SampleSummary more(chips.synthetic.rows());
+    Summary more({chips.synthetic.rows()});
     more.add(truth_chips.leftCols(std::min(extra, truth_chips.cols())));
     const Rules rules(matched);
     FitOptions fit_options;
     fit_options.max_rank = {rules.max_rank, rules.max_rank};
     const Covariance C = Covariance::data(Domain::two, rules.k);
     for (bool with : {false, true}) {
-      fit_options.extra[0] = with ? &more : nullptr;
+      fit_options.extra = {with ? &more : nullptr, nullptr};
       const Model model = fit(summary, C, C, fit_options);
       const double share = transfer(model, chips, test, truth).accuracy.nearest / draws;
       const double error = translation_error(model, test, truth_chips) / draws;
@@ -291,15 +291,15 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       dealt.folds = options.folds;
       dealt.repeats = row.matched < 200 ? 2 : 1;
       dealt.seed = options.seed + static_cast<std::uint64_t>(k);
-      PairFolds folds(d, d, dealt);
+      Folds folds({d, d}, dealt);
       folds.add(synthetic, measured);
       const Factorization factorization(folds.all());
-      const auto fitted = [&](const Covariance& C, const FitOptions& fit_options) {
+      const auto fitted = [&](const Covariance& C, const Regularization& fit_options) {
         return transfer(factorization.fit(C, C, fit_options), chips, test, truth);
       };
       const Rules rules(row.matched);
       const Index plain = std::min<Index>(100, row.matched - 2);
-      FitOptions truncated, ridged;
+      Regularization truncated, ridged;
       truncated.max_rank = {rules.max_rank, rules.max_rank};
       ridged.ridge = {1.0, 1.0};
       score(SarMethod::mca, fitted(Covariance::identity(plain), {}));
@@ -314,7 +314,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       const TuneResult tuned = tune(folds, grid);
       scores.tuned = tuned.choice();
       const Covariance C = scores.tuned.covariance();
-      const Model model = factorization.fit(C, C, scores.tuned.options());
+      const Model model = factorization.fit(C, C, scores.tuned.regularization());
       count(row.confusion_tuned, truth, score(SarMethod::tuned, transfer(model, chips, test, truth)));
       row.draws.push_back(scores);
 

@@ -1,5 +1,5 @@
 // Any bytes at all, called a model: refused, or a model that can be used on samples of its own dimensions.
-#include <cgmca/invert.hpp>
+#include <cgmca/translate.hpp>
 
 #include "fuzz.hpp"
 

@@ -2,16 +2,23 @@
 #include <cgmca/summary.hpp>
 
 #include "fuzz.hpp"
+#include "summary/moments.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cgmca;
   try {
-    PairSummary summary = PairSummary::load(fuzz::file_of(data, size));
-    const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two), before = summary.samples();
-    if (d1 + d2 > 1000) return 0;
-    summary.add(Matrix::Ones(d1, 1), Matrix::Ones(d2, 1));
+    Summary summary = Summary::load(fuzz::file_of(data, size));
+    const Index before = summary.samples();
+    Index features = 0;
+    MatchedSamples more;
+    for (Index i = 1; i <= summary.domains(); ++i) {
+      features += summary.dimension(static_cast<Domain>(i));
+      if (features > 1000) return 0;
+      more.emplace_back(Matrix::Ones(summary.dimension(static_cast<Domain>(i)), 1));
+    }
+    summary.add(more);
     fuzz::check(summary.samples() == before + 1);
-    summary.moments();
+    moments(summary);
   } catch (const Error&) {
   }
   return 0;

@@ -20,7 +20,7 @@ double cost_of(const Work& work) {
 }
 
 Model fit_summary(const Pairs& pairs, const Covariance& C, Accumulate accumulate) {
-  PairSummary summary(pairs.X1.rows(), pairs.X2.rows(), accumulate);
+  Summary summary({pairs.X1.rows(), pairs.X2.rows()}, accumulate);
   summary.add(pairs.X1, pairs.X2);
   return fit(summary, C, C);
 }
@@ -82,7 +82,7 @@ TEST(Cost, OfSummarizingIsLinear) {
   const auto cost = [&](Index n) {
     const Matrix X1 = random.matrix(20, n), X2 = random.matrix(15, n);
     return cost_of([&] {
-      PairSummary summary(20, 15, Accumulate::qr);
+      Summary summary({20, 15}, Accumulate::qr);
       summary.add(X1, X2);
       summary.mean(Domain::one);
     });

@@ -41,8 +41,8 @@ class Errors : public ::testing::Test {
 TEST_F(Errors, FewerThanTwoSamples) {
   expect_says(message_of<TooFewSamples>([&] { fit(pairs.X1.leftCols(1), pairs.X2.leftCols(1), two, two); }),
               {"1 matched pair;", "at least 2"});
-  expect_says(message_of<TooFewSamples>([&] { fit(PairSummary(6, 4), two, two); }), {"0 matched pairs", "at least 2"});
-  message_of<TooFewSamples>([&] { PairSummary(6, 4).mean(Domain::one); });
+  expect_says(message_of<TooFewSamples>([&] { fit(Summary({6, 4}), two, two); }), {"0 matched pairs", "at least 2"});
+  message_of<TooFewSamples>([&] { Summary({6, 4}).mean(Domain::one); });
 }
 
 TEST_F(Errors, UnequalNumbersOfSamples) {
@@ -51,7 +51,7 @@ TEST_F(Errors, UnequalNumbersOfSamples) {
 }
 
 TEST_F(Errors, NanAndInfinityNameRowAndColumn) {
-  PairSummary summary(6, 4);
+  Summary summary({6, 4});
   summary.add(pairs.X1, pairs.X2);
   Matrix bad = pairs.X1;
   bad(5, 7) = std::numeric_limits<double>::quiet_NaN();
@@ -123,9 +123,9 @@ TEST_F(Errors, DataOfAnotherDimension) {
               {"domain 2", "4", "6"});
   expect_says(message_of<WrongDimension>([&] { invert(model, Domain::one, pairs.X2); }), {"2 dimensions", "4"});
   expect_says(message_of<WrongDimension>([&] { lsqr(Matrix::Ones(3, 2), Matrix::Ones(4, 1)); }), {"3", "4"});
-  PairSummary summary(6, 4);
+  Summary summary({6, 4});
   expect_says(message_of<WrongDimension>([&] { summary.add(pairs.X2, pairs.X2); }), {"domain 1 has 6", "4"});
-  expect_says(message_of<WrongDimension>([&] { summary.merge(PairSummary(6, 5)); }), {"6+4", "6+5"});
+  expect_says(message_of<WrongDimension>([&] { summary.merge(Summary({6, 5})); }), {"6+4", "6+5"});
 }
 
 TEST_F(Errors, AModelWithoutTheOtherDomain) {
@@ -147,12 +147,12 @@ TEST_F(Errors, OptionsThatMakeNoSense) {
   message_of<InvalidInput>([&] { translation(model, Domain::one, Domain::two, Method::lsqr); });
   message_of<InvalidInput>([&] { lsqr(Matrix::Ones(2, 2), Matrix::Ones(2, 1), {.tolerance = -1}); });
   message_of<InvalidInput>([&] { lsqr(Matrix::Ones(2, 2), Matrix::Ones(2, 1), {.iterations = -1}); });
-  message_of<InvalidInput>([] { PairSummary(0, 3); });
+  message_of<InvalidInput>([] { Summary({0, 3}); });
   message_of<InvalidInput>([] { set_threads(0); });
 }
 
 TEST_F(Errors, ValuesWhoseSquaresOverflowAreNotAdded) {
-  PairSummary summary(6, 4);
+  Summary summary({6, 4});
   summary.add(pairs.X1.leftCols(10), pairs.X2.leftCols(10));
   Matrix large = pairs.X1.rightCols(20);
   large(3, 2) = 1e160;
@@ -163,7 +163,7 @@ TEST_F(Errors, ValuesWhoseSquaresOverflowAreNotAdded) {
 
 TEST_F(Errors, VariancesThatUnderflowAreToldNotUsed) {
   for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
-    PairSummary summary(6, 4, accumulate);
+    Summary summary({6, 4}, accumulate);
     summary.add(pairs.X1, 1e-155 * pairs.X2);
     expect_says(message_of<NoVariance>([&] { fit(summary, two, two); }), {"domain 2", "smaller unit"});
   }

@@ -94,7 +94,7 @@ TEST(TheRidge, HoldsTheConstraintForTheRegularizedCovariance) {
     const Matrix theta1 = with_ridge(sample_covariance(pairs.X1), 0.3);
     const Matrix theta2 = with_ridge(sample_covariance(pairs.X2), 0.02);
     for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
-      PairSummary summary(15, 18, accumulate);
+      Summary summary({15, 18}, accumulate);
       summary.add(pairs.X1, pairs.X2);
       const Model model = fit(summary, Covariance::identity(5), Covariance::identity(5), ridged(0.3, 0.02));
       expect_certified(model);
@@ -164,7 +164,7 @@ TEST(AutomaticRidge, IsTheShrinkageOfScikitLearn) {
                                Case{5, 3, 0.60419276507729436, 1.3977248799016233, 0.10567754708515222}}) {
     const Matrix X = waves(expected.n, expected.d);
     for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
-      PairSummary summary(expected.d, expected.d, accumulate);
+      Summary summary({expected.d, expected.d}, accumulate);
       summary.add(X, X);
       const Model model = fit(summary, Covariance::identity(1), Covariance::identity(1), ridged(Ridge::oas(), 0));
       const Regularized& found = model.certificate.constrained[0];
@@ -182,11 +182,11 @@ TEST(AutomaticRidge, IsTheShrinkageOfScikitLearn) {
 TEST(ExtraSamples, NoneChangeNothing) {
   Random random(6);
   const Pairs pairs = random_pairs(random, 7, 6, 30);
-  PairSummary summary(7, 6);
+  Summary summary({7, 6});
   summary.add(pairs.X1, pairs.X2);
-  const SampleSummary none(7);
+  const Summary none({7});
   FitOptions options;
-  options.extra[0] = &none;
+  options.extra = {&none, nullptr};
   const Model with = fit(summary, Covariance::identity(3), Covariance::identity(3), options);
   const Model without = fit(summary, Covariance::identity(3), Covariance::identity(3));
   EXPECT_EQ(with.domain(Domain::one).matrix(), without.domain(Domain::one).matrix());
@@ -201,15 +201,15 @@ TEST(ExtraSamples, BetterTheMeanAndTheCovarianceOfTheirDomain) {
   all << pairs.X1, (more.X1.array() + 0.5).matrix();
   const Matrix extra = all.rightCols(300);
   for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
-    PairSummary summary(7, 6, accumulate);
+    Summary summary({7, 6}, accumulate);
     summary.add(pairs.X1, pairs.X2);
-    SampleSummary samples(7, accumulate), second(7, accumulate);
+    Summary samples({7}, accumulate), second({7}, accumulate);
     samples.add(extra.leftCols(120));
     second.add(extra.rightCols(180));
     samples.merge(second);
     EXPECT_EQ(samples.samples(), 300);
     FitOptions options;
-    options.extra[0] = &samples;
+    options.extra = {&samples, nullptr};
     const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3), options);
     expect_certified(model);
     EXPECT_LT(relative(model.domain(Domain::one).mean, all.rowwise().mean()), 1e-13);
@@ -242,10 +242,10 @@ TEST(ExtraSamples, BetterTheMeanAndTheCovarianceOfTheirDomain) {
 TEST(ExtraSamples, OfAnotherSizeAreRefused) {
   Random random(8);
   const Pairs pairs = random_pairs(random, 7, 6, 40);
-  SampleSummary wrong(6);
+  Summary wrong({6});
   wrong.add(pairs.X2);
   FitOptions options;
-  options.extra[0] = &wrong;
+  options.extra = {&wrong, nullptr};
   EXPECT_THROW(fit(pairs.X1, pairs.X2, Covariance::identity(2), Covariance::identity(2), options), WrongDimension);
 }
 
@@ -286,7 +286,7 @@ TEST(FewPairs, AreWarnedOfWhereTheFitIsSaturated) {
 TEST(FewPairs, HaveRankOneLessThanTheirNumberHoweverLargeTheMean) {
   Random random(21);
   const Matrix X1 = random.matrix(20, 7).array() + 1e4, X2 = random.matrix(16, 7).array() - 300;
-  PairSummary summary(20, 16);
+  Summary summary({20, 16});
   summary.add(X1, X2);
   const Covariance all = Covariance::largest_identity();
   for (const Model& model : {fit(summary, all, all), Factorization(summary).fit(all, all)}) {
@@ -346,18 +346,20 @@ TEST(Whitening, ByTriangleAndBySpectrumAgree) {
     const char* route;
     bool dependent = false;  // whether some features of domain 1 are functions of others
   };
-  for (const Shape& shape :
-       {Shape{12, 9, 20, Accumulate::qr, "rows geqrf"}, Shape{12, 9, 300, Accumulate::qr, "qr geqrf"},
-        Shape{12, 9, 300, Accumulate::gram, "gram potrf"}, Shape{200, 150, 30, Accumulate::qr, "rows potrf"},
-        Shape{60, 12, 30, Accumulate::qr, "rows geqrf"}, Shape{12, 9, 300, Accumulate::gram, "gram pstrf geqrf", true},
-        Shape{9, 12, 300, Accumulate::gram, "gram pstrf geqrf", true}}) {
+  for (const Shape& shape : {Shape{12, 9, 20, Accumulate::qr, "rows: geqrf, geqrf; B gesdd"},
+                             Shape{12, 9, 300, Accumulate::qr, "qr: geqrf, geqrf; B gesdd"},
+                             Shape{12, 9, 300, Accumulate::gram, "gram: potrf, potrf; B syevd"},
+                             Shape{200, 150, 30, Accumulate::qr, "rows: potrf, potrf; B = I"},
+                             Shape{60, 12, 30, Accumulate::qr, "rows: potrf, geqrf; B gesdd"},
+                             Shape{12, 9, 300, Accumulate::gram, "gram: pstrf geqrf, potrf; B syevd", true},
+                             Shape{9, 12, 300, Accumulate::gram, "gram: pstrf geqrf, potrf; B syevd", true}}) {
     Pairs pairs = random_pairs(random, shape.d1, shape.d2, shape.n, 1.0);
     pairs.X1.row(3).setConstant(7);  // a feature that never varies
     if (shape.dependent) {
       pairs.X1.row(5) = pairs.X1.row(1) - 2 * pairs.X1.row(0);
       pairs.X1.row(6) = pairs.X1.row(2);
     }
-    PairSummary summary(shape.d1, shape.d2, shape.accumulate);
+    Summary summary({shape.d1, shape.d2}, shape.accumulate);
     summary.add(pairs.X1, pairs.X2);
     for (const Covariance& C : {Covariance::identity(4), Covariance::correlation(3)}) {
       const Model triangle = fit(summary, C, C), spectrum = Factorization(summary).fit(C, C);
@@ -380,10 +382,10 @@ TEST(Whitening, ByTriangleOnlyWhereItIsSafe) {
   Random random(16);
   Pairs pairs = random_pairs(random, 6, 5, 100, 1.0);
   pairs.X1.row(0) *= 1e-6;
-  PairSummary summary(6, 5, Accumulate::qr);
+  Summary summary({6, 5}, Accumulate::qr);
   summary.add(pairs.X1, pairs.X2);
   const Model model = fit(summary, Covariance::identity(5), Covariance::identity(5));
-  EXPECT_EQ(model.certificate.route, "qr gesdd");
+  EXPECT_EQ(model.certificate.route, "qr: gesdd, geqrf; B gesdd");
   EXPECT_LT(model.certificate.constraint_residuals[0], 1e-8);  // eps·κ, of either way
 }
 
@@ -392,8 +394,8 @@ TEST(LeadingDirections, AreThoseOfTheWholeSvd) {
   Random random(17);
   for (const auto& [d1, d2] : {std::pair<Index, Index>{14, 9}, {9, 14}, {10, 10}}) {
     const Pairs pairs = random_pairs(random, d1, d2, 500);
-    PairSummary gram(d1, d2, Accumulate::gram), qr(d1, d2, Accumulate::qr);
-    for (PairSummary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
+    Summary gram({d1, d2}, Accumulate::gram), qr({d1, d2}, Accumulate::qr);
+    for (Summary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
     for (const Covariance& C : {Covariance::identity(1), Covariance::identity(3), Covariance::correlation(4)}) {
       const Model few = fit(gram, C, C), whole = fit(qr, C, C);
       expect_certified(few);
@@ -413,8 +415,8 @@ TEST(LeadingDirections, IncludeThoseEqualToThem) {
   Pairs pairs = {random.matrix(8, n), random.matrix(9, n)};
   pairs.X1.topRows(3) = shared;
   pairs.X2.topRows(3) = 2 * shared;
-  PairSummary gram(8, 9, Accumulate::gram), qr(8, 9, Accumulate::qr);
-  for (PairSummary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
+  Summary gram({8, 9}, Accumulate::gram), qr({8, 9}, Accumulate::qr);
+  for (Summary* summary : {&gram, &qr}) summary->add(pairs.X1, pairs.X2);
   const Covariance I = Covariance::identity(2);
   const Model few = fit(gram, I, I), whole = fit(qr, I, I);
   for (Domain domain : kDomains) {
@@ -431,7 +433,7 @@ TEST(LeadingDirections, OfUncorrelatedDomainsAreABasisStill) {
     X2.col(j) << (run & 4 ? 1 : -1), (run & 8 ? 1 : -1);
   }
   for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::gram, Accumulate::qr}) {
-    PairSummary summary(2, 2, accumulate);
+    Summary summary({2, 2}, accumulate);
     summary.add(X1, X2);
     const Model model = fit(summary, Covariance::identity(1), Covariance::identity(1));
     expect_certified(model);
@@ -446,7 +448,7 @@ TEST(LeadingDirections, DoNotDependOnTheOrderOfTheSamples) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const Matrix X1 = random.matrix(6, n), X2 = random.matrix(6, 6) * X1;
-    PairSummary forwards(6, 6), backwards(6, 6);
+    Summary forwards({6, 6}), backwards({6, 6});
     forwards.add(X1, X2);
     backwards.add(X1.rowwise().reverse(), X2.rowwise().reverse());
     gram += forwards.form() == SummaryForm::gram && backwards.form() == SummaryForm::gram;
@@ -479,7 +481,7 @@ TEST(LeadingDirections, OfAWeakCorrelationComeFromTheSvd) {
   const Matrix mixing = random.matrix(4, 4);
   X1 = mixing * X1;
   X2 = random.matrix(4, 4) * X2;
-  PairSummary gram(4, 4, Accumulate::gram);
+  Summary gram({4, 4}, Accumulate::gram);
   gram.add(X1, X2);
   const Covariance I = Covariance::identity(2);
   const Model model = fit(gram, I, I);

@@ -108,11 +108,11 @@ TEST_F(ModelFile, IsTheSameInMemory) {
     EXPECT_THROW(Model::from_bytes(std::string_view(bytes).substr(0, length)), FormatError) << length;
   }
   for (int blocks : {1, 40}) {  // rows, compressed
-    PairSummary summary(6, 4);
+    Summary summary({6, 4});
     for (int i = 0; i < blocks; ++i) summary.add(pairs.X1, pairs.X2);
     summary.save(path);
     EXPECT_EQ(summary.to_bytes(), read_bytes(path));
-    EXPECT_EQ(PairSummary::from_bytes(summary.to_bytes()).to_bytes(), summary.to_bytes());
+    EXPECT_EQ(Summary::from_bytes(summary.to_bytes()).to_bytes(), summary.to_bytes());
   }
 }
 
@@ -135,12 +135,12 @@ TEST_F(ModelFile, CutShortAnywhereIsRejected) {
 }
 
 TEST_F(ModelFile, AnotherFormatOrVersionIsNamed) {
-  PairSummary summary(6, 4);
+  Summary summary({6, 4});
   summary.add(pairs.X1, pairs.X2);
   summary.save(path);
   expect_rejected("a cgmca-summary, not a cgmca-model");
   model.save(path);
-  EXPECT_THROW(PairSummary::load(path), FormatError);
+  EXPECT_THROW(Summary::load(path), FormatError);
   header["__metadata__"]["version"] = "99";
   write_header(header);
   expect_rejected("format version 99");
@@ -271,7 +271,7 @@ TEST_F(ModelFile, AFailedSaveLeavesTheOldFile) {
 }
 
 TEST_F(ModelFile, SummariesWithCountsThatDoNotFitAreRejected) {
-  PairSummary summary(6, 4);
+  Summary summary({6, 4});
   for (int i = 0; i < 40; ++i) summary.add(pairs.X1, pairs.X2);
   summary.save(path);
   bytes = read_bytes(path);
@@ -283,7 +283,7 @@ TEST_F(ModelFile, SummariesWithCountsThatDoNotFitAreRejected) {
     ordered_json changed = good;
     changed["__metadata__"][key] = value;
     write_header(changed);
-    EXPECT_THROW(PairSummary::load(path), FormatError) << key << " = " << value;
+    EXPECT_THROW(Summary::load(path), FormatError) << key << " = " << value;
   };
   rejects("samples", "5");
   rejects("samples", "99999");

@@ -107,10 +107,10 @@ TEST_P(Oracle, GivesTheSameMapsInBlocksAndMergedParts) {
     for (Index count : {1, 3, 10}) {
       SCOPED_TRACE(std::string(name(accumulate)) + " in " + std::to_string(count) + " blocks");
       const auto blocks = shuffled_blocks(c, count, 7 + static_cast<std::uint64_t>(count));
-      PairSummary streamed(c.X1.rows(), c.X2.rows(), accumulate), merged = streamed;
+      Summary streamed({c.X1.rows(), c.X2.rows()}, accumulate), merged = streamed;
       for (const auto& [X1, X2] : blocks) {
         streamed.add(X1, X2);
-        PairSummary part(c.X1.rows(), c.X2.rows(), accumulate);
+        Summary part({c.X1.rows(), c.X2.rows()}, accumulate);
         part.add(X1, X2);
         merged.merge(part);
       }

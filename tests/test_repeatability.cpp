@@ -18,7 +18,7 @@ struct Answer {
 };
 
 Answer answer(const testing::Pairs& pairs, const Covariance& c1, const Covariance& c2, Accumulate accumulate) {
-  PairSummary summary(pairs.X1.rows(), pairs.X2.rows(), accumulate);
+  Summary summary({pairs.X1.rows(), pairs.X2.rows()}, accumulate);
   summary.add(pairs.X1, pairs.X2);
   Model model = fit(summary, c1, c2);
   const auto back = [&](Method method) { return translate(model, Domain::two, Domain::one, pairs.X2, method); };

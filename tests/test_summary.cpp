@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "linalg/linalg.hpp"
+#include "summary/moments.hpp"
 #include "testing.hpp"
 
 namespace cgmca {
@@ -11,12 +12,13 @@ using testing::Random;
 using testing::relative;
 
 // Θ of both domains together, from whatever the summary holds.
-Matrix covariance_of(const PairSummary& summary) {
-  const auto moments = summary.moments();
-  if (moments.form == SummaryForm::gram) return moments.theta;
-  Matrix S = Matrix::Zero(moments.S1.rows() + moments.S2.rows(), moments.S2.cols());
-  S.topLeftCorner(moments.S1.rows(), moments.S1.cols()) = moments.S1;
-  S.bottomRows(moments.S2.rows()) = moments.S2;
+Matrix covariance_of(const Summary& summary) {
+  const Moments held = moments(summary);
+  if (held.form == SummaryForm::gram) return linalg::download(held.theta);
+  const Matrix S1 = linalg::download(held.S[0]), S2 = linalg::download(held.S[1]);
+  Matrix S = Matrix::Zero(S1.rows() + S2.rows(), S2.cols());
+  S.topLeftCorner(S1.rows(), S1.cols()) = S1;
+  S.bottomRows(S2.rows()) = S2;
   return S * S.transpose();
 }
 
@@ -26,8 +28,8 @@ Matrix joint_covariance(const testing::Pairs& pairs) {
   return testing::sample_covariance(X);
 }
 
-PairSummary summarize(const testing::Pairs& pairs, Accumulate accumulate, Index block) {
-  PairSummary summary(pairs.X1.rows(), pairs.X2.rows(), accumulate);
+Summary summarize(const testing::Pairs& pairs, Accumulate accumulate, Index block) {
+  Summary summary({pairs.X1.rows(), pairs.X2.rows()}, accumulate);
   for (Index first = 0; first < pairs.X1.cols(); first += block) {
     const Index count = std::min(block, pairs.X1.cols() - first);
     summary.add(pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count));
@@ -46,7 +48,7 @@ TEST_P(SummaryForms, HoldMeansAndCovariances) {
     SCOPED_TRACE(n);
     auto pairs = testing::random_pairs(random, 5, 4, n);
     pairs.X1.array() += 1e4;
-    const PairSummary summary = summarize(pairs, GetParam(), 7);
+    const Summary summary = summarize(pairs, GetParam(), 7);
     EXPECT_EQ(summary.samples(), n);
     EXPECT_EQ(summary.form() == SummaryForm::rows, n <= 18);
     EXPECT_LE(relative(summary.mean(Domain::one), pairs.X1.rowwise().mean()), 1e-14);
@@ -68,7 +70,7 @@ TEST_P(SummaryForms, MergeInAnyOrderAndState) {
   const Matrix expected = joint_covariance(pairs);
   // Parts that are still rows, just compressed, and compressed with rows waiting.
   const std::vector<Index> cuts = {0, 3, 13, 200, 201, 1500, 3000};
-  std::vector<PairSummary> parts;
+  std::vector<Summary> parts;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     const Index count = cuts[i + 1] - cuts[i];
     parts.push_back(
@@ -78,7 +80,7 @@ TEST_P(SummaryForms, MergeInAnyOrderAndState) {
   std::iota(order.begin(), order.end(), 0U);
   for (int trial = 0; trial < 20; ++trial) {
     std::shuffle(order.begin(), order.end(), random.generator());
-    PairSummary merged = parts[order[0]];
+    Summary merged = parts[order[0]];
     for (std::size_t i = 1; i < order.size(); ++i) merged.merge(parts[order[i]]);
     EXPECT_EQ(merged.samples(), 3000);
     EXPECT_LE(relative(covariance_of(merged), expected), 1e-12);
@@ -91,9 +93,9 @@ TEST_P(SummaryForms, ContinueAfterSavingAsIfNeverStopped) {
   const auto pairs = testing::random_pairs(random, 5, 4, 4000);
   const Matrix uninterrupted = covariance_of(summarize(pairs, GetParam(), 4000));
   for (Index stop : {1, 18, 19, 1500}) {
-    PairSummary first = summarize({pairs.X1.leftCols(stop), pairs.X2.leftCols(stop)}, GetParam(), 100);
+    Summary first = summarize({pairs.X1.leftCols(stop), pairs.X2.leftCols(stop)}, GetParam(), 100);
     first.save(folder / "s");
-    PairSummary resumed = PairSummary::load(folder / "s");
+    Summary resumed = Summary::load(folder / "s");
     EXPECT_EQ(resumed.accumulate(), GetParam());
     EXPECT_EQ(resumed.form(), first.form());
     resumed.add(pairs.X1.rightCols(4000 - stop), pairs.X2.rightCols(4000 - stop));
@@ -110,8 +112,8 @@ TEST_P(SummaryForms, AreTheSameAfterSavingWhateverTheFrameLooksLike) {
     auto pairs = testing::random_pairs(random, 3 + seed % 8, 3 + seed % 5, n);
     pairs.X1 = (pairs.X1.array() > 0).cast<double>();
     pairs.X1.row(1) = 1 - pairs.X1.row(0).array();
-    const PairSummary summary = summarize(pairs, GetParam(), n);
-    const PairSummary loaded = PairSummary::from_bytes(summary.to_bytes());
+    const Summary summary = summarize(pairs, GetParam(), n);
+    const Summary loaded = Summary::from_bytes(summary.to_bytes());
     EXPECT_EQ(covariance_of(loaded), covariance_of(summary)) << "seed " << seed;
     const Covariance I = Covariance::identity(1);
     EXPECT_EQ(fit(loaded, I, I).certificate.singular_B, fit(summary, I, I).certificate.singular_B) << "seed " << seed;
@@ -122,7 +124,7 @@ TEST_P(SummaryForms, KeepAConstantFeatureExactlyConstant) {
   Random random(5);
   auto pairs = testing::random_pairs(random, 5, 4, 3000);
   pairs.X1.row(2).setConstant(0.1);  // not a binary fraction: a plain sum would not return it
-  PairSummary summary = summarize(pairs, GetParam(), 500);
+  Summary summary = summarize(pairs, GetParam(), 500);
   summary.merge(summarize(pairs, GetParam(), 77));
   EXPECT_EQ(summary.mean(Domain::one)(2), 0.1);
   EXPECT_EQ(covariance_of(summary)(2, 2), 0);
@@ -153,7 +155,7 @@ TEST(Summary, LeavesGramForQrWhenLaterSamplesMakeItUnsafe) {
   for (Index j = 3000; j < 6000; ++j) pairs.X1.col(j) += Vector::Ones(5) * 1e3 * random.normal();
   EXPECT_EQ(summarize({pairs.X1.leftCols(3000), pairs.X2.leftCols(3000)}, Accumulate::automatic, 100).form(),
             SummaryForm::gram);
-  const PairSummary summary = summarize(pairs, Accumulate::automatic, 100);
+  const Summary summary = summarize(pairs, Accumulate::automatic, 100);
   EXPECT_EQ(summary.form(), SummaryForm::qr);
   const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3));
   const Model reference = fit(summarize(pairs, Accumulate::qr, 100), Covariance::identity(3), Covariance::identity(3));
@@ -170,9 +172,9 @@ TEST(Summary, StaysInGramFormOverALongStream) {
 }
 
 // max |W (Θ - Θ_exact) Wᵀ| with W Θ_exact Wᵀ = I of domain 1: the error of what whitening sees.
-double whitened_error(const PairSummary& summary, const Matrix& X1) {
+double whitened_error(const Summary& summary, const Matrix& X1) {
   const auto svd = linalg::thin_svd(centred(X1) / std::sqrt(static_cast<double>(X1.cols() - 1)));
-  const Matrix Z = svd.s.cwiseInverse().asDiagonal() * svd.U.transpose() * summary.moments().S1;
+  const Matrix Z = svd.s.cwiseInverse().asDiagonal() * svd.U.transpose() * linalg::download(moments(summary).S[0]);
   return (Z * Z.transpose() - Matrix::Identity(Z.rows(), Z.rows())).cwiseAbs().maxCoeff();
 }
 
@@ -203,7 +205,7 @@ TEST(Summary, TheFrameKeepsSamplesUnlikeItsOwn) {
     if (j >= 30000) pairs.X1.col(j).array() += 50;               // another mean
     if (j < 12000) pairs.X2.row(2)(j) = j == 11000 ? 1.0 : 0.0;  // one sample alone has it
   }
-  const PairSummary summary = summarize(pairs, Accumulate::qr, 1000);
+  const Summary summary = summarize(pairs, Accumulate::qr, 1000);
   EXPECT_EQ(summary.samples(), n);
   EXPECT_LE(whitened_error(summary, pairs.X1), 1e-11);
   EXPECT_LE(relative(covariance_of(summary), joint_covariance(pairs)), 1e-12);
@@ -221,10 +223,10 @@ TEST(Summary, TheFrameIsRenewedWhereGOutgrowsIt) {
   const auto part = [&](Index from, Index count) {
     return summarize({pairs.X1.middleCols(from, count), pairs.X2.middleCols(from, count)}, Accumulate::qr, count);
   };
-  PairSummary in_order = part(0, first / 2);
+  Summary in_order = part(0, first / 2);
   in_order.merge(part(first / 2, first / 2));  // a frame of so many samples
   in_order.add(pairs.X1.rightCols(later), pairs.X2.rightCols(later));
-  PairSummary mixed(6, 4, Accumulate::qr);
+  Summary mixed({6, 4}, Accumulate::qr);
   for (Index j = 0; j < later; ++j) {
     mixed.add(pairs.X1.col(first + j), pairs.X2.col(first + j));
     mixed.add(pairs.X1.middleCols(2 * j, 2), pairs.X2.middleCols(2 * j, 2));
@@ -241,7 +243,7 @@ TEST(Summary, TheFrameBearsDeterminedFeatures) {
   pairs.X1.row(1) = pairs.X1.row(0);
   pairs.X1.row(3) = pairs.X1.row(0) - 2 * pairs.X1.row(2);
   pairs.X2.row(0) = pairs.X2.row(4) / 3;
-  const PairSummary summary = summarize(pairs, Accumulate::qr, 12000);
+  const Summary summary = summarize(pairs, Accumulate::qr, 12000);
   EXPECT_LE(relative(covariance_of(summary), joint_covariance(pairs)), 1e-13);
   const Model model = fit(summary, Covariance::identity(3), Covariance::identity(3));
   EXPECT_EQ(model.certificate.ranks[0], 7);
@@ -266,12 +268,12 @@ TEST(Summary, SingularValuesSurviveALargeMean) {
   auto pairs = testing::random_pairs(random, 5, 4, 900);
   const Vector s = linalg::thin_svd(centred(pairs.X1) / std::sqrt(899.0)).s;
   pairs.X1.array() += 1e4;
-  PairSummary merged(5, 4, Accumulate::qr);
+  Summary merged({5, 4}, Accumulate::qr);
   for (Index part : {0, 1, 2}) {
     merged.merge(
         summarize({pairs.X1.middleCols(300 * part, 300), pairs.X2.middleCols(300 * part, 300)}, Accumulate::qr, 50));
   }
-  EXPECT_LE(relative(linalg::thin_svd(merged.moments().S1).s, s), 2e-12);
+  EXPECT_LE(relative(linalg::thin_svd(linalg::download(moments(merged).S[0])).s, s), 2e-12);
 }
 
 TEST(Summary, TurnsASingularGramMatrixIntoATriangularFactor) {
@@ -279,7 +281,7 @@ TEST(Summary, TurnsASingularGramMatrixIntoATriangularFactor) {
   auto pairs = testing::random_pairs(random, 5, 4, 400);
   pairs.X1.row(1).setConstant(0.1);
   pairs.X2.row(0) = pairs.X1.row(0);  // the joint covariance is singular
-  PairSummary summary = summarize(pairs, Accumulate::gram, 100);
+  Summary summary = summarize(pairs, Accumulate::gram, 100);
   summary.merge(summarize(pairs, Accumulate::qr, 100));
   EXPECT_EQ(summary.form(), SummaryForm::qr);
   const Matrix found = covariance_of(summary);
@@ -297,7 +299,7 @@ TEST(Summary, KeepsTheRankOfAGramSummaryInTheQrForm) {
     const auto half = [&](Index from, Accumulate accumulate) {
       return summarize({pairs.X1.middleCols(from, 150), pairs.X2.middleCols(from, 150)}, accumulate, 150);
     };
-    PairSummary merged = half(0, Accumulate::qr);
+    Summary merged = half(0, Accumulate::qr);
     merged.merge(half(150, Accumulate::gram));
     EXPECT_EQ(merged.form(), SummaryForm::qr);
     EXPECT_EQ(fit(merged, Covariance::identity(1), Covariance::identity(1)).certificate.ranks[0], 4) << "seed " << seed;
@@ -311,8 +313,8 @@ TEST(Summary, KeepsTheRankOfAGramSummaryOfManySamples) {
     const Index n = 200000;
     testing::Pairs pairs = {random.matrix(2, n), random.matrix(2, n)};
     pairs.X1.row(1) = random.matrix(1, 1)(0, 0) * pairs.X1.row(0);
-    const PairSummary gram = summarize(pairs, Accumulate::gram, n);
-    PairSummary qr(2, 2, Accumulate::qr);
+    const Summary gram = summarize(pairs, Accumulate::gram, n);
+    Summary qr({2, 2}, Accumulate::qr);
     qr.merge(gram);
     const Covariance I = Covariance::identity(1);
     EXPECT_EQ(fit(gram, I, I).certificate.ranks[0], 1) << "seed " << seed;
@@ -325,7 +327,7 @@ TEST(Summary, AddsBlocksToTheFormItHas) {
   Random random(23);
   const auto pairs = testing::random_pairs(random, 5, 4, 20000);
   const Matrix expected = covariance_of(summarize(pairs, Accumulate::qr, 20000));
-  PairSummary summary = summarize({pairs.X1.leftCols(100), pairs.X2.leftCols(100)}, Accumulate::gram, 100);
+  Summary summary = summarize({pairs.X1.leftCols(100), pairs.X2.leftCols(100)}, Accumulate::gram, 100);
   summary.merge(summarize({pairs.X1.middleCols(100, 100), pairs.X2.middleCols(100, 100)}, Accumulate::qr, 100));
   ASSERT_EQ(summary.form(), SummaryForm::qr);
   summary.add(pairs.X1.rightCols(19800), pairs.X2.rightCols(19800));
@@ -347,7 +349,7 @@ TEST(Summary, TheFrameTellsRoundingFromWhatIsOwn) {
         pairs.X1(j, sample) = static_cast<double>(1 + random.generator()() % 255) / 255;
       }
     }
-    const PairSummary summary = summarize(pairs, Accumulate::qr, n);
+    const Summary summary = summarize(pairs, Accumulate::qr, n);
     const Matrix expected = testing::sample_covariance(pairs.X1), found = covariance_of(summary).topLeftCorner(d, d);
     EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-13) << "seed " << seed;
   }
@@ -371,7 +373,7 @@ TEST(Summary, MeasuresTheGramSummaryItContinues) {
   Random random(21);
   auto pairs = testing::random_pairs(random, 5, 4, 300, 1.0);
   pairs.X1.row(0) = pairs.X1.row(1) + 1e-4 * pairs.X1.row(0);
-  PairSummary choosing(5, 4);
+  Summary choosing({5, 4});
   choosing.merge(summarize(pairs, Accumulate::gram, 300));
   EXPECT_EQ(choosing.form(), SummaryForm::qr);
 }
@@ -379,7 +381,7 @@ TEST(Summary, MeasuresTheGramSummaryItContinues) {
 TEST(Summary, ARejectedBlockChangesNothing) {
   Random random(11);
   const auto pairs = testing::random_pairs(random, 5, 4, 100);
-  PairSummary summary = summarize(pairs, Accumulate::qr, 100);
+  Summary summary = summarize(pairs, Accumulate::qr, 100);
   const Matrix before = covariance_of(summary);
   Matrix bad = pairs.X2;
   bad(3, 99) = std::nan("");

@@ -23,8 +23,8 @@ FoldOptions dealt(Index folds, Index repeats = 1, Accumulate accumulate = Accumu
   return options;
 }
 
-PairFolds folds_of(const Pairs& pairs, const FoldOptions& options) {
-  PairFolds folds(pairs.X1.rows(), pairs.X2.rows(), options);
+Folds folds_of(const Pairs& pairs, const FoldOptions& options) {
+  Folds folds({pairs.X1.rows(), pairs.X2.rows()}, options);
   const Index n = pairs.X1.cols(), cut = n / 3;
   folds.add(pairs.X1.leftCols(cut), pairs.X2.leftCols(cut));
   folds.add(pairs.X1.rightCols(n - cut), pairs.X2.rightCols(n - cut));
@@ -35,7 +35,7 @@ struct RawSplit {
   Pairs training, held_out;
   std::vector<Index> held;
 };
-RawSplit raw_split(const Pairs& pairs, const PairFolds& folds, Index repeat, Index fold) {
+RawSplit raw_split(const Pairs& pairs, const Folds& folds, Index repeat, Index fold) {
   RawSplit split;
   std::vector<Index> training;
   for (Index j = 0; j < folds.samples(); ++j) {
@@ -54,7 +54,7 @@ Pairs sharing(Random& random, Index shared, Index d, Index n, double noise) {
 }
 
 TEST(Folds, AreBalancedAndDifferFromRepeatToRepeat) {
-  const PairFolds folds = [] {
+  const Folds folds = [] {
     Random random(1);
     return folds_of(random_pairs(random, 3, 2, 53), dealt(5, 2));
   }();
@@ -79,7 +79,7 @@ TEST(Folds, MergeIntoWhatRefittingTheRawDataGives) {
   for (Index n : {40, 400}) {
     for (Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
       const Pairs pairs = random_pairs(random, 7, 6, n);
-      const PairFolds folds = folds_of(pairs, dealt(4, 2, accumulate));
+      const Folds folds = folds_of(pairs, dealt(4, 2, accumulate));
       for (Index repeat : {0, 1}) {
         const RawSplit split = raw_split(pairs, folds, repeat, 2);
         const Candidate candidate{Family::data1, 3, 5, 0.05};
@@ -100,7 +100,7 @@ TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
     const Pairs pairs = random_pairs(random, 12, 10, n);
     std::vector<int> labels;
     for (Index j = 0; j < n; ++j) labels.push_back(pairs.X1(0, j) > 0 ? 1 : 0);
-    const PairFolds folds = folds_of(pairs, dealt(3, 2));
+    const Folds folds = folds_of(pairs, dealt(3, 2));
     TuneOptions options;
     options.families = {Family::identity, Family::correlation, Family::data2};
     options.ranks = {2, 4};
@@ -148,7 +148,7 @@ TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
 TEST(Tuning, ChoosesTheSimplestWithinOneStandardErrorOfTheBest) {
   Random random(4);
   const Pairs pairs = sharing(random, 3, 60, 50, 0.1);
-  const PairFolds folds = folds_of(pairs, dealt(5, 2));
+  const Folds folds = folds_of(pairs, dealt(5, 2));
   const TuneResult result = tune(folds);
   const Trial& best = result.trials[result.best];
   const Trial& chosen = result.trials[result.chosen];
@@ -183,7 +183,7 @@ TEST(Tuning, StaysAtChanceWithShuffledLabels) {
   options.max_ranks = {10};
   options.ridges = {0.0};
   options.labels = {&pairs.X1, labels, &pairs.X2, labels};
-  const PairFolds folds = folds_of(pairs, dealt(5, 3));
+  const Folds folds = folds_of(pairs, dealt(5, 3));
   EXPECT_LT(tune(folds, options).trials[0][Criterion::classification].mean, 0.2);
   // Labels of the queries alone are shuffled: what the held-out pairs say about them cannot have come in.
   options.labels.query_labels = shuffled;
@@ -193,12 +193,12 @@ TEST(Tuning, StaysAtChanceWithShuffledLabels) {
 TEST(Tuning, SaysWhatIsWrong) {
   Random random(6);
   const Pairs pairs = random_pairs(random, 4, 4, 20);
-  EXPECT_THROW(PairFolds(4, 4, dealt(1)), InvalidInput);
-  EXPECT_THROW(PairFolds(4, 4, dealt(5, 0)), InvalidInput);
-  PairFolds few(4, 4, dealt(5));
+  EXPECT_THROW(Folds({4, 4}, dealt(1)), InvalidInput);
+  EXPECT_THROW(Folds({4, 4}, dealt(5, 0)), InvalidInput);
+  Folds few({4, 4}, dealt(5));
   few.add(pairs.X1.leftCols(9), pairs.X2.leftCols(9));
   EXPECT_THROW(tune(few), TooFewSamples);
-  const PairFolds folds = folds_of(pairs, dealt(4));
+  const Folds folds = folds_of(pairs, dealt(4));
   TuneOptions options;
   options.criterion = Criterion::classification;
   EXPECT_THROW(tune(folds, options), InvalidInput);
@@ -208,7 +208,7 @@ TEST(Tuning, SaysWhatIsWrong) {
   options = {};
   options.labels = {&pairs.X1, std::vector<int>(20, 1), &pairs.X2, std::vector<int>(19, 1)};
   EXPECT_THROW(tune(folds, options), InvalidInput);
-  PairFolds holding(4, 4, dealt(2));
+  Folds holding({4, 4}, dealt(2));
   Matrix bad = pairs.X2;
   bad(2, 7) = std::numeric_limits<double>::quiet_NaN();
   try {
@@ -227,7 +227,7 @@ TEST(Permutations, FindTheSharedCauses) {
     PermutationOptions test;
     test.permutations = 200;
     test.level = 0.01;
-    PairSummary rows(8, 8), compressed(8, 8, Accumulate::qr);
+    Summary rows({8, 8}), compressed({8, 8}, Accumulate::qr);
     rows.add(pairs.X1.leftCols(32), pairs.X2.leftCols(32));  // n = 2p: kept as they are
     compressed.add(pairs.X1, pairs.X2);
     const PermutationTest by_rotation = permutation_test(compressed, {}, test);
@@ -250,7 +250,7 @@ TEST(Permutations, AndRotationsAgreeOnNormalData) {
   const Index d = 5, n = 60;
   Pairs pairs = sharing(random, 1, d, n, 1.1);
   const Covariance I = Covariance::identity(1);
-  PairSummary summary(d, d, Accumulate::qr);
+  Summary summary({d, d}, Accumulate::qr);
   summary.add(pairs.X1, pairs.X2);
   PermutationOptions test;
   test.permutations = 2000;
@@ -274,9 +274,9 @@ TEST(Permutations, AndRotationsAgreeOnNormalData) {
 TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {
   Random random(8);
   const Pairs pairs = sharing(random, 2, 20, 30, 0.5);
-  PairSummary summary(20, 20);
+  Summary summary({20, 20});
   summary.add(pairs.X1, pairs.X2);
-  FitOptions options;
+  Regularization options;
   options.max_rank = {8, 8};
   PermutationOptions test;
   test.permutations = 99;
@@ -293,7 +293,7 @@ TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {
 TEST(Permutations, FindNothingInASaturatedFit) {
   Random random(9);
   const Pairs pairs = random_pairs(random, 30, 30, 12);
-  PairSummary summary(30, 30);
+  Summary summary({30, 30});
   summary.add(pairs.X1, pairs.X2);
   PermutationOptions test;
   test.permutations = 20;

@@ -68,13 +68,13 @@ TEST(LargestIdentity, HasTheSmallerOfTheTwoRanks) {
 
 TEST(SummaryNote, IsKeptWithTheSummary) {
   const TemporaryFolder folder;
-  const PairSummary summary(2, 3);
+  const Summary summary({2, 3});
   summary.save(folder / "with", "from \"a\"\n");
   summary.save(folder / "without");
   std::string note = "before";
-  PairSummary::load(folder / "with", &note);
+  Summary::load(folder / "with", &note);
   EXPECT_EQ(note, "from \"a\"\n");
-  PairSummary::load(folder / "without", &note);
+  Summary::load(folder / "without", &note);
   EXPECT_EQ(note, "");
 }
 

@@ -148,11 +148,11 @@ Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options,
   if (options_.resume) remove_leftovers(options_.path);
 }
 
-std::optional<PairSummary> Checkpoint::resume() const {
+std::optional<Summary> Checkpoint::resume() const {
   std::error_code ignored;
   if (!options_.resume || !fs::exists(options_.path, ignored)) return std::nullopt;
   std::string note;
-  PairSummary summary = PairSummary::load(options_.path, &note);
+  Summary summary = Summary::load(options_.path, &note);
   const Json then = Json::parse(note, nullptr, false);
   if (!then.is_object()) throw FormatError(fmt::format("'{}' is a summary, but no checkpoint", options_.path));
   if (note != inputs_) {
@@ -163,7 +163,7 @@ std::optional<PairSummary> Checkpoint::resume() const {
   return summary;
 }
 
-void Checkpoint::keep(const PairSummary& summary, bool last) {
+void Checkpoint::keep(const Summary& summary, bool last) {
   if (options_.path.empty()) return;
   const auto now = std::chrono::steady_clock::now();
   if (!last && std::chrono::duration<double>(now - written_).count() < options_.every) return;

@@ -30,9 +30,9 @@ class Checkpoint {
 
   // The summary so far, where one is to be resumed. Throws InvalidInput, with the figures, where the checkpoint is of
   // other inputs or options, or the inputs have changed since.
-  std::optional<PairSummary> resume() const;
+  std::optional<Summary> resume() const;
   // Between blocks: writes the checkpoint when it is time to, or when this is the last one before a stop.
-  void keep(const PairSummary& summary, bool last);
+  void keep(const Summary& summary, bool last);
   void remove() const;  // once the summary itself is written
 
  private:

@@ -86,7 +86,7 @@ std::string describe_text(const Model& model) {
   return table(rows);
 }
 
-Json describe(const PairSummary& summary) {
+Json describe(const Summary& summary) {
   Json object;
   object["n"] = summary.samples();
   object["dims"] = {summary.dimension(Domain::one), summary.dimension(Domain::two)};
@@ -95,7 +95,7 @@ Json describe(const PairSummary& summary) {
   return object;
 }
 
-std::string describe_text(const PairSummary& summary) {
+std::string describe_text(const Summary& summary) {
   return table({{"pairs", fmt::format("{}", summary.samples())},
                 {"domain 1", fmt::format("{} features", summary.dimension(Domain::one))},
                 {"domain 2", fmt::format("{} features", summary.dimension(Domain::two))},

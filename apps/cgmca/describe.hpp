@@ -11,8 +11,8 @@ namespace cgmca::cli {
 Json describe(const Model& model);
 std::string describe_text(const Model& model);
 
-Json describe(const PairSummary& summary);
-std::string describe_text(const PairSummary& summary);
+Json describe(const Summary& summary);
+std::string describe_text(const Summary& summary);
 
 // The covariance a domain's constraint holds for: "Θ of 134 samples", "Θ + 0.012 I, Θ of 1345 samples".
 std::string constrained_text(const Regularized& covariance);

@@ -39,7 +39,7 @@ void check(const Options& options) {
   if (!options.summary.empty() && options.pairs.given()) throw UsageError("give X1 and X2 or --summary, not both");
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
   options.covariances.check();
-  FitOptions unused;
+  Regularization unused;
   options.regularization.apply_to(unused);
   if (options.tune) {
     if (!options.summary.empty()) {
@@ -74,16 +74,16 @@ bool estimate_files(const Session& session, const Options& options, const PairRe
 
 // What there is to fit; nothing after a dry run.
 struct Input {
-  std::optional<PairSummary> summary;
+  std::optional<Summary> summary;
   std::optional<TuneResult> tuned;
   ExtraSamples extra;
 };
 
-FitOptions base_options(const Options& options, const ExtraSamples& extra) {
-  FitOptions base;
-  if (options.rank_tol >= 0) base.rank_tol = options.rank_tol;
-  base.extra = pointers(extra);
-  return base;
+DataOptions data_options(const Options& options, const ExtraSamples& extra) {
+  DataOptions data;
+  if (options.rank_tol >= 0) data.rank_tol = options.rank_tol;
+  data.extra = pointers(extra);
+  return data;
 }
 
 Input read_files(const Session& session, const Options& options) {
@@ -95,18 +95,18 @@ Input read_files(const Session& session, const Options& options) {
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
-    const Tuning tuning = run_tuning(session, reader, specs, base_options(options, input.extra), options.pairs.columns);
+    const Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.columns);
     input.summary = tuning.folds.all();
     input.tuned = tuning.result;
     return input;
   }
-  input.summary.emplace(d1, d2, options.accumulate);
+  input.summary.emplace(std::vector<DomainInfo>{d1, d2}, options.accumulate);
   accumulate(session, reader, *input.summary);
   return input;
 }
 
 Input read_summary(const Session& session, const Options& options) {
-  PairSummary summary = PairSummary::load(options.summary);
+  Summary summary = Summary::load(options.summary);
   const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two), n = summary.samples();
   Estimate estimate = estimate_fit(estimate_summary(d1, d2, n, summary.accumulate(), 0), d1, d2, n);
   estimate.route = fmt::format("{}, then three SVDs", name(summary.form()));
@@ -124,7 +124,7 @@ void run(const Session& session, const Options& options) {
   const auto [c1, c2] = options.covariances.parse();
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
   if (!input.summary) return;
-  FitOptions fit_options = base_options(options, input.extra);
+  FitOptions fit_options{data_options(options, input.extra), {}};
   options.regularization.apply_to(fit_options);
   session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
   const Model model =

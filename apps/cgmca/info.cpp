@@ -14,12 +14,12 @@ namespace {
 
 void run(const Session& session, const std::string& path) {
   const auto show = [&](const auto& content) { session.result(describe(content), describe_text(content)); };
-  std::optional<PairSummary> summary;
+  std::optional<Summary> summary;
   try {
     return show(Model::load(path));
   } catch (const FormatError&) {
     try {
-      summary = PairSummary::load(path);
+      summary = Summary::load(path);
     } catch (const FormatError&) { /* the message about a model says enough */
     }
     if (!summary) throw;

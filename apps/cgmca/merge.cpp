@@ -23,9 +23,9 @@ struct Options {
 
 void run(const Session& session, const Options& options) {
   check_target(options.output, {});  // an input may be replaced: its pairs are part of the result
-  PairSummary summary = PairSummary::load(options.inputs.front());
+  Summary summary = Summary::load(options.inputs.front());
   for (std::size_t i = 1; i < options.inputs.size(); ++i) {
-    const PairSummary next = PairSummary::load(options.inputs[i]);
+    const Summary next = Summary::load(options.inputs[i]);
     try {
       summary.merge(next);
     } catch (const WrongDimension& problem) {

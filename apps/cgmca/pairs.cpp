@@ -119,7 +119,7 @@ void PairReader::fail_unequal() {
       fmt::format("{} and {}: matched pairs need as many samples in both", shape(Domain::one), shape(Domain::two)));
 }
 
-void accumulate(const Session& session, PairReader& reader, PairSummary& summary,
+void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
   Progress progress(session, "pairs read", reader.samples(), summary.samples());
   for (;;) {

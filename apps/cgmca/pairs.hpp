@@ -65,7 +65,7 @@ class PairReader {
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
 // a signal is about to stop the work (Interrupted).
-void accumulate(const Session& session, PairReader& reader, PairSummary& summary,
+void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block = {});
 
 // One input of apply and translate, with the same check.

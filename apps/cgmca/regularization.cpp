@@ -72,7 +72,7 @@ ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std
       throw WrongDimension(fmt::format("'{}' has {} features, domain {} has {}", sources.paths[i], reader.features(),
                                        i + 1, features[i]));
     }
-    extra[i].emplace(features[i]);
+    extra[i].emplace(std::vector<DomainInfo>{features[i]});
     Progress progress(session, "extra samples read", reader.samples());
     for (;;) {
       const Matrix X = reader.next(block_samples(features[i]));
@@ -99,7 +99,7 @@ void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& 
   }
 }
 
-std::array<const SampleSummary*, 2> pointers(const ExtraSamples& extra) {
+std::vector<const Summary*> pointers(const ExtraSamples& extra) {
   return {extra[0] ? &*extra[0] : nullptr, extra[1] ? &*extra[1] : nullptr};
 }
 
@@ -115,14 +115,14 @@ void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
       ->option_text("L|auto");
 }
 
-void RegularizationSpecs::apply_to(FitOptions& options) const {
+void RegularizationSpecs::apply_to(Regularization& options) const {
   if (!max_rank.empty()) {
     const auto parts = both_domains("--max-rank", max_rank);
-    for (auto i : {0U, 1U}) options.max_rank[i] = parse_count("--max-rank", parts[i], 1);
+    options.max_rank = {parse_count("--max-rank", parts[0], 1), parse_count("--max-rank", parts[1], 1)};
   }
   if (!ridge.empty()) {
     const auto parts = both_domains("--ridge", ridge);
-    for (auto i : {0U, 1U}) options.ridge[i] = parse_ridge(parts[i]);
+    options.ridge = {parse_ridge(parts[0]), parse_ridge(parts[1])};
   }
 }
 

@@ -29,16 +29,16 @@ struct ExtraSources {
   bool given() const { return !paths[0].empty() || !paths[1].empty(); }
 };
 void add_extra_options(CLI::App& command, ExtraSources& extra);
-using ExtraSamples = std::array<std::optional<SampleSummary>, 2>;
+using ExtraSamples = std::array<std::optional<Summary>, 2>;
 ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std::array<Index, 2> features);
 void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& model, const std::string& model_path);
-std::array<const SampleSummary*, 2> pointers(const ExtraSamples& extra);
+std::vector<const Summary*> pointers(const ExtraSamples& extra);
 
 struct RegularizationSpecs {
   std::string max_rank, ridge;  // "50" for both domains or "50,80"
 
   bool given() const { return !max_rank.empty() || !ridge.empty(); }
-  void apply_to(FitOptions& options) const;  // throws UsageError
+  void apply_to(Regularization& options) const;  // throws UsageError
 };
 void add_regularization_options(CLI::App& command, RegularizationSpecs& specs);
 

@@ -1,5 +1,5 @@
 // cgmca translate: samples of one domain as samples of the other.
-#include <cgmca/invert.hpp>
+#include <cgmca/translate.hpp>
 
 #include <fmt/format.h>
 

@@ -30,9 +30,9 @@ void run(const Session& session, Options& options) {
   options.extra.columns = options.pairs.columns;
   const ExtraSamples extra =
       read_extra(session, options.extra, {reader.features(Domain::one), reader.features(Domain::two)});
-  FitOptions base;
-  base.extra = pointers(extra);
-  const Tuning tuning = run_tuning(session, reader, options.tuning, base, options.pairs.columns);
+  DataOptions data;
+  data.extra = pointers(extra);
+  const Tuning tuning = run_tuning(session, reader, options.tuning, data, options.pairs.columns);
 
   Json object = describe(tuning.result);
   std::string text = describe_text(tuning.result);
@@ -46,7 +46,7 @@ void run(const Session& session, Options& options) {
       progress.update(static_cast<Index>(done * static_cast<double>(options.permutations)));
       stop_if_interrupted();
     };
-    test = permutation_test(tuning.folds.all(), tuning.result.choice().options(), settings);
+    test = permutation_test(tuning.folds.all(), tuning.result.choice().regularization(), settings);
     object["permutation_test"] = describe(*test);
     text += describe_text(*test);
   }

@@ -130,10 +130,10 @@ void TuningSpecs::check() const {
   }
 }
 
-Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const FitOptions& base,
+Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   bool columns) {
   TuneOptions options = grid(specs);
-  options.base = base;
+  options.data = data;
   std::vector<int> labels, reference_labels;
   Matrix reference, X1, X2;
   if (!specs.labels.empty()) labels = read_labels(specs.labels, columns);
@@ -142,7 +142,7 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
     reference_labels = read_labels(specs.reference_labels, columns);
   }
 
-  Tuning tuning{PairFolds(reader.features(Domain::one), reader.features(Domain::two), specs.folds), {}};
+  Tuning tuning{Folds({reader.features(Domain::one), reader.features(Domain::two)}, specs.folds), {}};
   {
     Progress progress(session, "pairs read", reader.samples());
     for (;;) {

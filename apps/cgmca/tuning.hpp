@@ -22,11 +22,11 @@ struct TuningSpecs {
 void add_tuning_options(CLI::App& command, TuningSpecs& specs);
 
 struct Tuning {
-  PairFolds folds;
+  Folds folds;
   TuneResult result;
 };
 // Reads the pairs once, deals them to folds, tries the grid.
-Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const FitOptions& base,
+Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   bool columns);
 
 std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from the best to the worst

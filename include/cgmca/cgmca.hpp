@@ -7,19 +7,29 @@
 //
 #include <cgmca/io.hpp>
 //
+#include <cgmca/domain.hpp>
+//
+#include <cgmca/samples.hpp>
+//
 #include <cgmca/summary.hpp>
 //
 #include <cgmca/covariance.hpp>
+//
+#include <cgmca/regularization.hpp>
 //
 #include <cgmca/fit.hpp>
 //
 #include <cgmca/model.hpp>
 //
-#include <cgmca/invert.hpp>
+#include <cgmca/lsqr.hpp>
+//
+#include <cgmca/translate.hpp>
 //
 #include <cgmca/verify.hpp>
 //
 #include <cgmca/classify.hpp>
+//
+#include <cgmca/folds.hpp>
 //
 #include <cgmca/tune.hpp>
 //

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cgmca/domain.hpp>
+#include <cgmca/regularization.hpp>
 #include <cgmca/types.hpp>
 #include <optional>
 #include <string>
@@ -17,12 +19,14 @@ class TensorWriter;
 // One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
 // follows.
 struct DomainMap {
-  Vector mean;      // d
-  Matrix weights;   // T: c×d   canonical scores t = T (x - mean) of identity covariance
-                    // docs/method.md (11)
-  Matrix mixing;    // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
-  Matrix loadings;  // P: d×q   covariance of the features with the first q canonical scores   (16)
-  Vector variance;  // d        of each feature
+  Vector mean;       // d
+  Matrix weights;    // T: c×d   canonical scores t = T (x - mean) of identity covariance
+                     // docs/method.md (11)
+  Matrix mixing;     // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
+  Matrix loadings;   // P: d×q   covariance of the features with the first q canonical scores   (16)
+  Vector variance;   // d        of each feature
+  std::string name;  // of the domain; empty where nobody gave one
+  std::vector<std::string> feature_names;  // d, or none
 
   Index features() const { return mean.size(); }
   Index scores() const { return weights.rows(); }
@@ -31,15 +35,6 @@ struct DomainMap {
   Vector covariance_spectrum() const;  // the c nonzero eigenvalues of C = M Mᵀ, descending
 
   void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
-};
-
-// The covariance of a domain that the constraint holds for: data · Θ + ridge · I with Θ of `samples` samples.  (24)
-struct Regularized {
-  double data = 1;
-  double ridge = 0;
-  Index samples = 0;  // matched ones and extra ones
-
-  bool plain() const { return data == 1 && ridge == 0; }
 };
 
 // What the fit attained, beside what no fit can surpass. Residuals and the distance of objective
@@ -57,7 +52,7 @@ struct Certificate {
   std::array<Index, 2> covariance_ranks{};       // c_i of the prescribed covariances
   double min_gap = 0;                            // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used
   std::array<double, 2> tolerances{};            // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
-  std::string route;                             // summary form and SVD routines, as "qr gesdd"
+  std::string route;  // what ran: summary form, how each domain was whitened, how B, as "qr: gesdd, geqrf; B gesdd"
 };
 
 struct Model {

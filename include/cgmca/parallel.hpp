@@ -54,14 +54,13 @@ void side_by_side(Index count, const Work& work) {
   if (problem) std::rethrow_exception(problem);
 }
 
-// work(0) and work(1), factorizations of up to `size` rows or columns: side by side where they are too small for LAPACK
-// to gain by threads, but not so small that a thread costs more than they do.
+// work(i) for each of m domains, factorizations of up to `size` rows or columns: side by side where they are too small
+// for LAPACK to gain by threads, but not so small that a thread costs more than they do.
 template <class Work>
-void for_both(Index size, const Work& work) {
+void for_each_domain(Index m, Index size, const Work& work) {
   constexpr Index small = 100, large = 1500;
-  if (size > small && size < large) return side_by_side(2, work);
-  work(Index{0});
-  work(Index{1});
+  if (m > 1 && size > small && size < large) return side_by_side(m, work);
+  for (Index i = 0; i < m; ++i) work(i);
 }
 
 // work(first, count) for ranges of n columns of p numbers each, side by side where it pays. The ranges do not depend on

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cgmca/fit.hpp>
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -13,6 +15,7 @@ struct PermutationOptions {
   Index permutations = 1000;
   std::uint64_t seed = 1;
   double level = 0.05;
+  std::optional<double> rank_tol;             // as that of a fit
   std::function<void(double done)> progress;  // after each batch of the present correlation; may throw to stop
 };
 
@@ -24,10 +27,12 @@ struct PermutationTest {
 };
 
 // Pairs are dealt anew at random `permutations` times. The j-th correlation is compared with the largest one of the
-// pairs so dealt, the j-1 directions before it taken out of both domains. Only the pairs count: extra samples are not
-// used.
-PermutationTest permutation_test(const PairSummary& summary, const FitOptions& options = {},
+// pairs so dealt, the j-1 directions before it taken out of both domains. Of two domains; extra samples play no part.
+PermutationTest permutation_test(const Summary& summary, const Regularization& options = {},
                                  const PermutationOptions& test = {});
+template <std::same_as<FitOptions> Options>
+PermutationTest permutation_test(const Summary& summary, const Options& options,
+                                 const PermutationOptions& test = {}) = delete;  // extra samples would be ignored
 
 }  // namespace cgmca
 #pragma GCC visibility pop

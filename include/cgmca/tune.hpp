@@ -1,15 +1,14 @@
 // Which rank, max_rank and ridge: cross-validation over the pairs (docs/method.md section 6).
 //
-//   PairFolds folds(d1, d2);                     // one pass over the data
+//   Folds folds({d1, d2});                       // one pass over the data
 //   while (…) folds.add(X1, X2);
 //   const TuneResult result = tune(folds);
-//   const Model model = fit(folds.all(), result.choice(), FitOptions{});
-//
-// Every fold is a PairSummary, so a training set is a merge and a held-out score comes from a summary too.
+//   const Model model = fit(folds.all(), result.choice());
 #pragma once
 
 #include <array>
 #include <cgmca/fit.hpp>
+#include <cgmca/folds.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,34 +17,6 @@
 
 #pragma GCC visibility push(default)
 namespace cgmca {
-
-struct FoldOptions {
-  Index folds = 5;
-  Index repeats = 1;  // other random folds of the same pairs; each costs the memory of a summary of all
-  std::uint64_t seed = 1;
-  Accumulate accumulate = Accumulate::automatic;
-};
-
-// The pairs dealt to folds at random, in one pass: of every `folds` successive pairs each goes to another fold.
-class PairFolds {
- public:
-  PairFolds(Index d1, Index d2, const FoldOptions& options = {});
-
-  void add(const MatrixView& X1, const MatrixView& X2);  // throws as PairSummary::add does
-
-  const FoldOptions& options() const { return options_; }
-  Index samples() const { return samples_; }
-  Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
-  Index fold_of(Index repeat, Index sample) const;  // in the order they were added
-  const PairSummary& held_out(Index repeat, Index fold) const;
-  PairSummary training(Index repeat, Index fold) const;  // all other folds, merged
-  PairSummary all() const;
-
- private:
-  FoldOptions options_;
-  Index samples_ = 0;
-  std::vector<std::vector<PairSummary>> parts_;  // [repeat][fold]
-};
 
 // The covariances that take a rank.
 enum class Family { identity, correlation, data1, data2 };
@@ -58,8 +29,9 @@ struct Candidate {
   Ridge ridge;         // of both domains
 
   Covariance covariance() const;
-  FitOptions options(FitOptions base = {}) const;  // base with this max_rank and ridge
-  std::string description() const;                 // "correlation:40, max rank 50, ridge 0.1"
+  Regularization regularization() const;
+  FitOptions options(const DataOptions& data = {}) const;  // with this max_rank and ridge
+  std::string description() const;                         // "correlation:40, max rank 50, ridge 0.1"
 };
 
 // What is measured on the held-out pairs; all are errors, smaller is better.
@@ -88,7 +60,7 @@ struct TuneOptions {
   std::vector<Ridge> ridges;            // empty: 0, 0.01, 0.1, 1, auto
   std::optional<Criterion> criterion;   // default: classification where there are labels, else translation
   TransferLabels labels;
-  FitOptions base;                            // rank_tol and extra samples
+  DataOptions data;                           // rank_tol and extra samples
   std::function<void(double done)> progress;  // after each training set's grid, part done; may throw to stop
 };
 
@@ -120,9 +92,9 @@ struct TuneResult {
 
 // Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, or labels are missing or of
 // another number than the samples.
-TuneResult tune(const PairFolds& folds, const TuneOptions& options = {});
+TuneResult tune(const Folds& folds, const TuneOptions& options = {});
 
-Model fit(const PairSummary& summary, const Candidate& candidate, const FitOptions& base = {});
+Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data = {});
 
 }  // namespace cgmca
 #pragma GCC visibility pop

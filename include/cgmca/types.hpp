@@ -32,13 +32,13 @@ using Vector = Eigen::VectorXd;
 using MatrixView = Eigen::Ref<const Matrix>;
 using VectorView = Eigen::Ref<const Vector>;
 
-// The two domains are numbered 1 and 2, as in the mathematics.
+// Domains are numbered from 1, as in the mathematics; beyond the second one writes Domain{3}.
 enum class Domain : int { one = 1, two = 2 };
 inline constexpr std::array kDomains = {Domain::one, Domain::two};
 
 constexpr Domain other(Domain domain) { return domain == Domain::one ? Domain::two : Domain::one; }
 constexpr int number(Domain domain) { return static_cast<int>(domain); }
-constexpr std::size_t slot(Domain domain) { return domain == Domain::one ? 0 : 1; }
+constexpr std::size_t slot(Domain domain) { return static_cast<std::size_t>(number(domain) - 1); }
 
 }  // namespace cgmca
 #pragma GCC visibility pop

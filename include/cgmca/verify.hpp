@@ -5,10 +5,14 @@
 // cov and mean are of all samples of a domain, extra ones included. For a regularized covariance data·Θ + ridge·I,
 // which is read from the model as the claim to be checked, data·cov(z_i) + ridge·A_i A_iᵀ takes the place of cov(z_i),
 // and the objective is (n-1)/n times its traces less twice that of the cross-covariance. docs/method.md (26)
+//
+// Maps may have the right covariances and still not be the best ones: the best possible objective is computed anew from
+// the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with.
 #pragma once
 
 #include <array>
 #include <cgmca/model.hpp>
+#include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
 
 #pragma GCC visibility push(default)
@@ -21,19 +25,28 @@ struct Attained {
   std::array<double, 2> mean_residuals{};        // ‖mean(z_i)‖ / (tr C_i)^½
   double objective = 0;                          // 1/n Σ_j ‖z_1j - z_2j‖²
   double covariance_trace = 0;                   // (n-1)/n (tr C_1 + tr C_2): the objective's scale
+  double best_objective = 0;                     // no maps with these covariances can go below it on these pairs
+
+  // How far the maps fall short of the best ones, as a part of the objective's scale.
+  double shortfall() const { return (objective - best_objective) / covariance_trace; }
 };
 
 // In one pass over blocks of pairs, in memory that does not grow with their number.
 class Verifier {
  public:
-  explicit Verifier(Model model);                        // throws MissingDomain
-  void add(const MatrixView& X1, const MatrixView& X2);  // d1×n, d2×n; throws WrongDimension or UnequalSamples
-  void add_extra(Domain domain, const MatrixView& X);    // samples without partner; throws WrongDimension
-  Attained attained() const;                             // throws TooFewSamples
+  explicit Verifier(Model model);  // throws MissingDomain
+  // d1×n, d2×n; throws WrongDimension, UnequalSamples or NotFinite.
+  void add(const MatrixView& X1, const MatrixView& X2);
+  void add_extra(Domain domain, const MatrixView& X);  // samples without partner; throws as add
+  Attained attained() const;                           // throws TooFewSamples
 
  private:
   Model model_;
   Matrix add_domain(Domain domain, const MatrixView& X);
+  double best_objective(double covariance_trace) const;
+
+  Summary pairs_;
+  std::array<Summary, 2> extra_;  // of one domain each
 
   Index samples_ = 0;
   std::array<Index, 2> all_samples_{};

@@ -16,7 +16,7 @@ True
 >>> model.certificate_.excess < 1e-12               # no other maps can bring them closer
 True
 
-Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `PairSummary`. Files: `read`, `read_blocks`,
+Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summary`. Files: `read`, `read_blocks`,
 `write`; `load` and `save` for models, which the command line `cgmca` shares. Choosing ranks and ridge: `tune`; how many
 correlations are real: `permutation_test`. Images:
 `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`, `plot_translation`.
@@ -24,7 +24,7 @@ correlations are real: `permutation_test`. Images:
 
 from . import datasets, image
 from ._certificate import Certificate, FitWarning, Regularized
-from ._core import InfeasibleError, PairSummary, __version__, blas_description, set_threads, threads
+from ._core import InfeasibleError, Summary, __version__, blas_description, set_threads, threads
 from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._models import load, save
@@ -32,7 +32,7 @@ from ._plotting import plot_correlations, plot_translation
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "PairSummary", "PermutationTest", "Regularized",
+    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "Summary", "PermutationTest", "Regularized",
     "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
     "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads", "tune", "write",
 ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class _Pending:
     """A fit that is done when it is first asked for: after `partial_fit`, not after each of many."""
 
-    def __init__(self, summary: _core.PairSummary, estimator: "_Matching") -> None:
+    def __init__(self, summary: _core.Summary, estimator: "_Matching") -> None:
         self.summary = summary
         self.estimator = clone(estimator)  # as it is set now
         self.estimator._settings()  # bad ones are told at once
@@ -36,7 +36,7 @@ class _Pending:
         return self.model
 
 
-def _fit(summary: _core.PairSummary, **settings: Any) -> _core.Model:
+def _fit(summary: _core.Summary, **settings: Any) -> _core.Model:
     model = _core.fit(summary, **settings)
     for text in model.warnings():
         warnings.warn(text, FitWarning, stacklevel=3)
@@ -58,7 +58,7 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     rank_tol: Optional[float]
     accumulate: str
     n_features_in_: int
-    summary_: _core.PairSummary
+    summary_: _core.Summary
 
     # Fitting
 
@@ -108,15 +108,15 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._model = _Pending(self.summary_, self)
         return self
 
-    def fit_summary(self, summary: _core.PairSummary, *, extra_X: Optional[ArrayLike] = None,
+    def fit_summary(self, summary: _core.Summary, *, extra_X: Optional[ArrayLike] = None,
                     extra_Y: Optional[ArrayLike] = None) -> Self:
-        """Find the two maps for the pairs of a `PairSummary`, from however many blocks, files or processes.
+        """Find the two maps for the pairs of a `Summary`, from however many blocks, files or processes.
 
         Examples
         --------
         >>> import numpy as np, cgmca
         >>> random = np.random.default_rng(0)
-        >>> summary = cgmca.PairSummary(4, 3)
+        >>> summary = cgmca.Summary(4, 3)
         >>> for _ in range(10):
         ...     X = random.normal(size=(50, 4))
         ...     summary = summary.add(X, X[:, :3] + random.normal(size=(50, 3)))
@@ -296,8 +296,8 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                                                                         ensure_min_samples=0),
                 "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False, ensure_min_samples=0)}
 
-    def _new_summary(self, X: Any, Y: Any) -> _core.PairSummary:
-        return _core.PairSummary(X.shape[1], Y.shape[1], self.accumulate)
+    def _new_summary(self, X: Any, Y: Any) -> _core.Summary:
+        return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate)
 
     def _fitted(self) -> _core.Model:
         check_is_fitted(self)
@@ -364,7 +364,7 @@ class CGMCA(_Matching):
     rank_tol : float, optional
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
-        How pairs are summarized, see `PairSummary`.
+        How pairs are summarized, see `Summary`.
 
     Attributes
     ----------
@@ -377,7 +377,7 @@ class CGMCA(_Matching):
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str
         Of domain 1, where X had names.
-    summary_ : PairSummary
+    summary_ : Summary
         The pairs taken in by `partial_fit`.
 
     Notes

@@ -47,11 +47,11 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Ite
     >>> folder = tempfile.mkdtemp()
     >>> for name in "ab":
     ...     np.save(os.path.join(folder, name + ".npy"), np.random.default_rng(0).normal(size=(100, 3)))
-    >>> summary = cgmca.PairSummary(3, 3)
+    >>> summary = cgmca.Summary(3, 3)
     >>> for X, Y in zip(*(cgmca.read_blocks(os.path.join(folder, name + ".npy"), 30) for name in "ab")):
     ...     summary = summary.add(X, Y)
     >>> summary
-    PairSummary(3, 3) of 100 pairs
+    Summary(3, 3) of 100 pairs
     """
     if size < 1:
         raise ValueError(f"blocks of {size} samples; at least 1 is needed")

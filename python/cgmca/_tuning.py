@@ -174,10 +174,10 @@ class PermutationTest:
     rotations: bool
 
 
-def permutation_test(X: Union[ArrayLike, _core.PairSummary], Y: Optional[ArrayLike] = None, *, max_rank: Any = None,
+def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] = None, *, max_rank: Any = None,
                      ridge: Any = 0.0, rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1,
                      level: float = 0.05, progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
-    """How many canonical correlations are real, from pairs or from their `PairSummary`.
+    """How many canonical correlations are real, from pairs or from their `Summary`.
 
     The pairs are dealt anew at random many times; the j-th correlation is compared with the largest one of pairs so
     dealt, the directions before it taken out.
@@ -192,11 +192,11 @@ def permutation_test(X: Union[ArrayLike, _core.PairSummary], Y: Optional[ArrayLi
     >>> cgmca.permutation_test(X, Y, permutations=199).significant
     2
     """
-    if isinstance(X, _core.PairSummary):
+    if isinstance(X, _core.Summary):
         summary = X
     else:
         X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
-        summary = _core.PairSummary(X.shape[1], Y.shape[1]).add(X, Y)
+        summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y)
     one, two = (as_count("max_rank", rank) or 0 for rank in as_pair(max_rank))
     ridge1, ridge2 = map(as_ridge, as_pair(ridge))
     found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_number("rank_tol", rank_tol), permutations,

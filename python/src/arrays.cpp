@@ -8,6 +8,7 @@ namespace cgmca::python {
 namespace {
 
 using Double = py::array_t<double, py::array::c_style>;
+using Single = py::array_t<float, py::array::c_style>;
 
 py::array as_array(const py::object& object, const char* name) {
   py::array array = py::array::ensure(object);
@@ -34,6 +35,7 @@ Samples::Samples(const py::object& rows, const char* name) : array_(as_array(row
   check_two_dimensional(array_, name);
   const bool aligned = (array_.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
   if (aligned && Double::check_(array_)) data_ = static_cast<const double*>(array_.data());
+  if (aligned && Single::check_(array_)) single_ = static_cast<const float*>(array_.data());
 }
 
 Eigen::Map<const Matrix> Samples::block(Index first, Index count, py::object& keep) const {
@@ -43,6 +45,11 @@ Eigen::Map<const Matrix> Samples::block(Index first, Index count, py::object& ke
   if (!converted) throw py::error_already_set();
   keep = converted;
   return {converted.data(), features(), count};
+}
+
+SampleView Samples::view(Index first, Index count, py::object& keep) const {
+  if (single_ == nullptr) return block(first, count, keep);
+  return Eigen::Map<const Eigen::MatrixXf>(single_ + first * features(), features(), count);
 }
 
 py::array_t<double> to_rows(Matrix&& matrix) {

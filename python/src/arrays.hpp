@@ -1,15 +1,18 @@
 // NumPy arrays as matrices, and work in blocks that lets Python's other threads run and Ctrl-C through.
 //
-// A C-contiguous float64 array of shape (n, d) *is* a column-major d×n matrix: it is used where it lies. Any other
-// array (float32, integers, a view with strides) is converted block by block, so that it never takes twice its memory.
+// A C-contiguous float64 array of shape (n, d) *is* a column-major d×n matrix: it is used where it lies, and so is a
+// float32 one by a summary. Any other array (integers, a view with strides) is converted block by block, so that it
+// never takes twice its memory.
 #pragma once
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <cgmca/samples.hpp>
 #include <cgmca/types.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace cgmca::python {
 
@@ -26,10 +29,13 @@ class Samples {
 
   // Rows first … first + count - 1 as a d×count matrix; `keep` holds what had to be converted. Needs the GIL.
   Eigen::Map<const Matrix> block(Index first, Index count, py::object& keep) const;
+  // The same, where single precision may stay what it is.
+  SampleView view(Index first, Index count, py::object& keep) const;
 
  private:
   py::array array_;
-  const double* data_ = nullptr;  // nullptr: blocks are converted
+  const double* data_ = nullptr;   // nullptr: blocks are converted
+  const float* single_ = nullptr;  // of single precision
 };
 
 // The (n, d) array that a d×n matrix is, without a copy.
@@ -64,16 +70,17 @@ void for_blocks(const Samples& samples, Index per_block, Work work) {
   }
 }
 
-// The same for pairs; the caller has seen that there are as many of each.
+// work(X) for each block of matched samples, one array a domain; the caller has seen that there are as many of each.
 template <class Work>
-void for_pair_blocks(const Samples& one, const Samples& two, Index per_block, Work work) {
-  for (Index first = 0; first < one.count(); first += per_block) {
-    const Index count = std::min(per_block, one.count() - first);
-    py::object keep1, keep2;
-    const auto X1 = one.block(first, count, keep1), X2 = two.block(first, count, keep2);
+void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Work work) {
+  for (Index first = 0; first < domains.front().count(); first += per_block) {
+    const Index count = std::min(per_block, domains.front().count() - first);
+    std::vector<py::object> keep(domains.size());
+    MatchedSamples X;
+    for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(first, count, keep[i]));
     {
       const py::gil_scoped_release release;
-      work(first, X1, X2);
+      work(X);
     }
     let_signals_through();
   }

@@ -3,9 +3,9 @@
 
 #include <pybind11/pybind11.h>
 #include <cgmca/fit.hpp>
-#include <cgmca/invert.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
+#include <cgmca/translate.hpp>
 
 #include <map>
 #include <memory>
@@ -31,7 +31,7 @@ void bind_image(py::module_& module);
 // taken only without the GIL, so that neither waits for the other.
 class SharedSummary {
  public:
-  explicit SharedSummary(PairSummary summary) : summary_(std::move(summary)) {}
+  explicit SharedSummary(Summary summary) : summary_(std::move(summary)) {}
 
   // work(summary) while no other thread has it. Call with the GIL; it is released.
   template <class Work>
@@ -40,11 +40,11 @@ class SharedSummary {
     const std::lock_guard lock(mutex_);
     return work(summary_);
   }
-  // Matched pairs, all of them or none. ValueError, TypeError, KeyboardInterrupt.
-  void add(const py::object& X, const py::object& Y);
+  // Matched samples, one array a domain, all of them or none. ValueError, TypeError, KeyboardInterrupt.
+  void add(const py::args& arrays);
 
  private:
-  PairSummary summary_;
+  Summary summary_;
   std::mutex mutex_;
 };
 
@@ -62,7 +62,7 @@ class FittedModel {
 
 Ridge ridge_of(const py::object& setting);  // a number, or "auto"
 // Samples without partner; nothing of None.
-std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name);
+std::optional<Summary> summarize_extra(const py::object& rows, const char* name);
 Domain domain_of(int number);  // throws ValueError for anything but 1 and 2
 // Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.
 void check_exists(const std::string& path);

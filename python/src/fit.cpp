@@ -15,10 +15,10 @@ Ridge ridge_of(const py::object& setting) {
   return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
 }
 
-std::optional<SampleSummary> summarize_extra(const py::object& rows, const char* name) {
+std::optional<Summary> summarize_extra(const py::object& rows, const char* name) {
   if (rows.is_none()) return std::nullopt;
   const Samples samples(rows, name);
-  SampleSummary summary(samples.features());
+  Summary summary({samples.features()});
   for_blocks(samples, block_samples(samples.features()), [&](Index, const auto& X) { summary.add(X); });
   return summary;
 }
@@ -30,12 +30,11 @@ std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covarianc
                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
                                          const py::object& extra_Y) {
   const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
-  const FitOptions options{.rank_tol = rank_tol,
-                           .max_rank = {max_rank.first, max_rank.second},
-                           .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
-                           .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}};
+  const FitOptions options{
+      {.rank_tol = rank_tol, .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}},
+      {.max_rank = {max_rank.first, max_rank.second}, .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)}}};
   auto model =
-      std::make_unique<FittedModel>(summary.use([&](const PairSummary& own) { return fit(own, c1, c2, options); }));
+      std::make_unique<FittedModel>(summary.use([&](const Summary& own) { return fit(own, c1, c2, options); }));
   let_signals_through();
   return model;
 }

@@ -1,7 +1,11 @@
-// PairSummary.
+// Summary.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -10,97 +14,183 @@ namespace cgmca::python {
 namespace {
 
 Accumulate accumulate_of(const std::string& text) {
-  for (Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
+  for (const Accumulate accumulate : kAccumulates) {
     if (text == name(accumulate)) return accumulate;
   }
   throw InvalidInput(fmt::format("no way to accumulate '{}': give 'auto', 'qr' or 'gram'", text));
 }
 
 py::bytes to_bytes(SharedSummary& summary) {
-  return summary.use([](const PairSummary& own) { return own.to_bytes(); });
+  return summary.use([](const Summary& own) { return own.to_bytes(); });
 }
 
 std::unique_ptr<SharedSummary> from_bytes(const py::bytes& bytes) {
-  return std::make_unique<SharedSummary>(PairSummary::from_bytes(std::string_view(bytes)));
+  return std::make_unique<SharedSummary>(Summary::from_bytes(std::string_view(bytes)));
 }
 
-constexpr const char* kDoc = R"(PairSummary(n_features_x, n_features_y, accumulate='auto')
+constexpr const char* kDoc = R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None)
 
-All that a fit needs to know of matched pairs, in memory that does not grow with their number.
+All that a fit needs to know of matched samples, in memory that does not grow with their number.
 
-Pairs come in blocks of any size; the summary of one set of pairs merges with that of another, from another file,
-process or machine. The same pairs in the same order give the same bits however they were cut into blocks.
+Samples come in blocks of any size; the summary of one set of samples merges with that of another, from another file,
+process or machine. The same samples in the same order give the same bits however they were cut into blocks.
 
 Parameters
 ----------
-n_features_x, n_features_y : int
-    Features of domain 1 and domain 2.
+*n_features : int
+    Features of each domain: two numbers for pairs, one for samples without partners.
 accumulate : {'auto', 'qr', 'gram'}
     'qr' is backward stable; 'gram' costs less arithmetic but squares the condition number; 'auto' uses 'gram'
     only while the conditioning of the data proves it safe.
+names : list of str, optional
+    Names of the domains.
+feature_names : list of (list of str or None), optional
+    Names of each domain's features. They are kept in files and in models.
 
 Examples
 --------
 >>> import numpy as np, cgmca
 >>> random = np.random.default_rng(0)
 >>> X, Y = random.normal(size=(100, 3)), random.normal(size=(100, 2))
->>> monday = cgmca.PairSummary(3, 2).add(X[:60], Y[:60])
->>> tuesday = cgmca.PairSummary(3, 2).add(X[60:], Y[60:])
+>>> monday = cgmca.Summary(3, 2).add(X[:60], Y[:60])
+>>> tuesday = cgmca.Summary(3, 2).add(X[60:], Y[60:])
 >>> monday.merge(tuesday)
-PairSummary(3, 2) of 100 pairs
+Summary(3, 2) of 100 pairs
 >>> cgmca.MCA().fit_summary(monday).canonical_correlations_.shape
 (2,)
 )";
 
+using Names = std::optional<std::vector<std::string>>;
+
+std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std::string& accumulate,
+                                            const Names& domain_names,
+                                            const std::optional<std::vector<Names>>& names_of_features) {
+  std::vector<DomainInfo> domains;
+  for (const py::handle count : features) domains.emplace_back(count.cast<Index>());
+  const auto check_count = [&](std::size_t given, const char* what) {
+    if (given == domains.size()) return;
+    throw InvalidInput(fmt::format("{} for {} domains; there are {}", what, given, domains.size()));
+  };
+  if (domain_names) {
+    check_count(domain_names->size(), "names");
+    for (std::size_t i = 0; i < domains.size(); ++i) domains[i].name = (*domain_names)[i];
+  }
+  if (names_of_features) {
+    check_count(names_of_features->size(), "feature names");
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      if ((*names_of_features)[i]) domains[i].feature_names = *(*names_of_features)[i];
+    }
+  }
+  return std::make_unique<SharedSummary>(Summary(std::move(domains), accumulate_of(accumulate)));
+}
+
+std::vector<DomainInfo> domains_of(SharedSummary& summary) {
+  return summary.use([](const Summary& own) {
+    std::vector<DomainInfo> domains;
+    for (Index i = 1; i <= own.domains(); ++i) domains.push_back(own.domain(static_cast<Domain>(i)));
+    return domains;
+  });
+}
+
+// A tuple of convert(item) for all items.
+template <class Item, class Convert>
+py::tuple tuple_of(const std::vector<Item>& items, const Convert& convert) {
+  py::tuple all(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) all[i] = convert(items[i]);
+  return all;
+}
+
+py::tuple n_features(SharedSummary& summary) {
+  return tuple_of(domains_of(summary), [](const DomainInfo& domain) { return py::int_(domain.features); });
+}
+
+py::tuple means(SharedSummary& summary) {
+  const auto all = summary.use([](const Summary& own) {
+    std::vector<Vector> result;
+    for (Index i = 1; i <= own.domains(); ++i) result.push_back(own.mean(static_cast<Domain>(i)));
+    return result;
+  });
+  return tuple_of(all, [](const Vector& mean) { return to_array(mean); });
+}
+
+py::tuple names(SharedSummary& summary) {
+  return tuple_of(domains_of(summary), [](const DomainInfo& domain) -> py::object {
+    return domain.name.empty() ? py::object(py::none()) : py::object(py::str(domain.name));
+  });
+}
+
+py::tuple feature_names(SharedSummary& summary) {
+  return tuple_of(domains_of(summary), [](const DomainInfo& domain) -> py::object {
+    return domain.feature_names.empty() ? py::object(py::none()) : py::object(py::cast(domain.feature_names));
+  });
+}
+
+std::string described(const Summary& summary) {
+  std::vector<Index> features;
+  for (Index i = 1; i <= summary.domains(); ++i) features.push_back(summary.dimension(static_cast<Domain>(i)));
+  return fmt::format("Summary({}) of {} {}{}", fmt::join(features, ", "), summary.samples(),
+                     summary.domains() == 2 ? "pair" : "sample", summary.samples() == 1 ? "" : "s");
+}
+
 }  // namespace
 
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add(const py::object& X, const py::object& Y) {
-  const Samples one(X, "X"), two(Y, "Y");
-  const Index per_block = block_samples(one.features() + two.features());
-  if (one.count() != two.count() || one.count() <= per_block) {
-    py::object keep1, keep2;
-    const auto X1 = one.block(0, one.count(), keep1), X2 = two.block(0, two.count(), keep2);
-    return use([&](PairSummary& own) { own.add(X1, X2); });
+void SharedSummary::add(const py::args& arrays) {
+  std::vector<Samples> domains;
+  Index features = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::string name = arrays.size() == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
+    domains.emplace_back(arrays[i], name.c_str());
+    features += domains.back().features();
+  }
+  if (domains.empty()) throw py::type_error("add needs an array for each domain");
+  const Index per_block = block_samples(features), count = domains.front().count();
+  const bool equal =
+      std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
+  if (!equal || count <= per_block) {
+    std::vector<py::object> keep(domains.size());
+    MatchedSamples X;
+    for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
+    return use([&](Summary& own) { own.add(X); });
   }
   std::unique_lock lock(mutex_, std::defer_lock);
   {
     const py::gil_scoped_release release;
     lock.lock();
   }
-  PairSummary longer = summary_;
-  for_pair_blocks(one, two, per_block, [&](Index, const auto& X1, const auto& X2) { longer.add(X1, X2); });
+  Summary longer = summary_;
+  for_matched_blocks(domains, per_block, [&](const MatchedSamples& X) { longer.add(X); });
   summary_ = std::move(longer);
 }
 
 void bind_summary(py::module_& module) {
-  py::class_<SharedSummary>(module, "PairSummary", kDoc)
-      .def(py::init([](Index d1, Index d2, const std::string& accumulate) {
-             return std::make_unique<SharedSummary>(PairSummary(d1, d2, accumulate_of(accumulate)));
-           }),
-           py::arg("n_features_x"), py::arg("n_features_y"), py::arg("accumulate") = "auto")
+  const auto copy_of = [](SharedSummary& self) { return self.use([](const Summary& own) { return own; }); };
+  py::class_<SharedSummary>(module, "Summary", kDoc)
+      .def(py::init(&make_summary), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
+           py::arg("feature_names") = py::none())
       .def(
           "add",
-          [](py::object self, const py::object& X, const py::object& Y) {
-            self.cast<SharedSummary&>().add(X, Y);
+          [](py::object self, const py::args& arrays) {
+            self.cast<SharedSummary&>().add(arrays);
             return self;
           },
-          py::arg("X"), py::arg("Y"),
-          "Add matched pairs: row i of X belongs to row i of Y. Returns the summary itself.\n\n"
-          "C-contiguous float64 arrays are read where they lie, others block by block. If anything is wrong with "
-          "them,\nor on Ctrl-C, nothing is added.")
+          "Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary\n"
+          "itself.\n\n"
+          "C-contiguous float64 and float32 arrays are read where they lie, others block by block. If anything is "
+          "wrong\n"
+          "with them, or on Ctrl-C, nothing is added.")
       .def(
           "merge",
           [](py::object self, const py::object& other) {
-            const PairSummary copy = other.cast<SharedSummary&>().use([](const PairSummary& own) { return own; });
-            self.cast<SharedSummary&>().use([&](PairSummary& own) { own.merge(copy); });
+            const Summary copy = other.cast<SharedSummary&>().use([](const Summary& own) { return own; });
+            self.cast<SharedSummary&>().use([&](Summary& own) { own.merge(copy); });
             return self;
           },
-          py::arg("other"), "Take in another summary's pairs. Returns the summary itself.")
+          py::arg("other"), "Take in another summary's samples. Returns the summary itself.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {
-            self.use([&](const PairSummary& own) { own.save(path, note); });
+            self.use([&](const Summary& own) { own.save(path, note); });
           },
           py::arg("path"), py::arg("note") = "",
           "Write a safetensors file, the same as ``cgmca summarize`` does; it appears whole or not at all.")
@@ -108,51 +198,28 @@ void bind_summary(py::module_& module) {
           "load",
           [](const std::string& path) {
             check_exists(path);
-            return std::make_unique<SharedSummary>(PairSummary::load(path));
+            return std::make_unique<SharedSummary>(Summary::load(path));
           },
           py::arg("path"), "Read a file written by ``save`` or by ``cgmca summarize``.")
       .def_property_readonly(
-          "n_samples",
-          [](SharedSummary& self) { return self.use([](const PairSummary& own) { return own.samples(); }); },
-          "Pairs taken in so far.")
+          "n_samples", [](SharedSummary& self) { return self.use([](const Summary& own) { return own.samples(); }); },
+          "Samples taken in so far.")
+      .def_property_readonly("n_features", &n_features, "Features of each domain.")
+      .def_property_readonly("means", &means, "Means of the domains.")
+      .def_property_readonly("names", &names, "Names of the domains; None where there is none.")
+      .def_property_readonly("feature_names", &feature_names,
+                             "Names of the features of each domain; None where there are none.")
       .def_property_readonly(
-          "n_features",
-          [](SharedSummary& self) {
-            return self.use([](const PairSummary& own) {
-              return std::pair(own.dimension(Domain::one), own.dimension(Domain::two));
-            });
-          },
-          "Features of domain 1 and of domain 2.")
-      .def_property_readonly(
-          "means",
-          [](SharedSummary& self) {
-            const auto [mean1, mean2] = self.use(
-                [](const PairSummary& own) { return std::pair(own.mean(Domain::one), own.mean(Domain::two)); });
-            return py::make_tuple(to_array(mean1), to_array(mean2));
-          },
-          "Means of the two domains.")
-      .def_property_readonly(
-          "form", [](SharedSummary& self) { return self.use([](const PairSummary& own) { return name(own.form()); }); },
+          "form", [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.form()); }); },
           "What it holds: the 'rows' themselves while they are few, else a 'qr' or 'gram' factor.")
       .def_property_readonly(
           "accumulate",
-          [](SharedSummary& self) { return self.use([](const PairSummary& own) { return name(own.accumulate()); }); },
+          [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.accumulate()); }); },
           "How it was told to accumulate.")
-      .def("__repr__",
-           [](SharedSummary& self) {
-             return self.use([](const PairSummary& own) {
-               return fmt::format("PairSummary({}, {}) of {} pair{}", own.dimension(Domain::one),
-                                  own.dimension(Domain::two), own.samples(), own.samples() == 1 ? "" : "s");
-             });
-           })
-      .def("__copy__",
-           [](SharedSummary& self) {
-             return std::make_unique<SharedSummary>(self.use([](const PairSummary& own) { return own; }));
-           })
+      .def("__repr__", [](SharedSummary& self) { return self.use(&described); })
+      .def("__copy__", [copy_of](SharedSummary& self) { return std::make_unique<SharedSummary>(copy_of(self)); })
       .def("__deepcopy__",
-           [](SharedSummary& self, const py::dict&) {
-             return std::make_unique<SharedSummary>(self.use([](const PairSummary& own) { return own; }));
-           })
+           [copy_of](SharedSummary& self, const py::dict&) { return std::make_unique<SharedSummary>(copy_of(self)); })
       .def(py::pickle(&to_bytes, &from_bytes));
 }
 

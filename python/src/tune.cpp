@@ -60,8 +60,8 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
   if (criterion) options.criterion = choice_of(*criterion, kCriteria, "criterion");
   const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
-  options.base.rank_tol = rank_tol;
-  options.base.extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr};
+  options.data.rank_tol = rank_tol;
+  options.data.extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr};
   options.progress = report_to(progress);
   Matrix samples, queries;
   if (!labelled.is_none()) {
@@ -70,14 +70,15 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
     options.labels = {&samples, labelled_labels, &queries, pair_labels};
   }
 
-  const Samples X(rows1, "X"), Y(rows2, "Y");
+  const std::vector<Samples> domains = {{rows1, "X"}, {rows2, "Y"}};
+  const Samples &X = domains[0], &Y = domains[1];
   if (X.count() != Y.count()) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X.count(), Y.count()));
   }
-  PairFolds pairs(X.features(), Y.features(), {.folds = folds, .repeats = repeats, .seed = seed});
-  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
-                  [&](Index, const auto& X1, const auto& X2) { pairs.add(X1, X2); });
+  Folds pairs({X.features(), Y.features()}, {.folds = folds, .repeats = repeats, .seed = seed});
+  for_matched_blocks(domains, block_samples(X.features() + Y.features()),
+                     [&](const MatchedSamples& block) { pairs.add(block); });
   TuneResult result;
   {
     const py::gil_scoped_release release;
@@ -102,12 +103,10 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
 py::dict test_by_permutation(SharedSummary& summary, std::pair<Index, Index> max_rank,
                              const std::pair<py::object, py::object>& ridge, std::optional<double> rank_tol,
                              Index permutations, std::uint64_t seed, double level, const py::object& progress) {
-  const FitOptions options{.rank_tol = rank_tol,
-                           .max_rank = {max_rank.first, max_rank.second},
-                           .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)}};
-  const PermutationOptions test{permutations, seed, level, report_to(progress)};
-  const PermutationTest found =
-      summary.use([&](const PairSummary& own) { return permutation_test(own, options, test); });
+  const Regularization options{.max_rank = {max_rank.first, max_rank.second},
+                               .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)}};
+  const PermutationOptions test{permutations, seed, level, rank_tol, report_to(progress)};
+  const PermutationTest found = summary.use([&](const Summary& own) { return permutation_test(own, options, test); });
   py::dict result;
   result["p_values"] = found.p_values;
   result["significant"] = found.significant;

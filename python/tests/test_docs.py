@@ -26,7 +26,7 @@ def test_docstrings(name):
 def test_everything_public_is_documented():
     for thing in PUBLIC:
         assert thing.__doc__ and len(thing.__doc__) > 20, thing
-    for kind in (cgmca.CGMCA, cgmca.MCA, cgmca.PairSummary):
+    for kind in (cgmca.CGMCA, cgmca.MCA, cgmca.Summary):
         for name in dir(kind):
             if not name.startswith(("_", "set_", "get_", "n_features_in")):
                 assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"

@@ -162,7 +162,7 @@ def test_extra_samples_better_a_domains_mean_and_covariance():
     assert np.allclose(model.means_[0], all_of_X.mean(axis=0)) and np.allclose(model.means_[1], Y[:100].mean(axis=0))
     assert relative(np.cov(model.transform(all_of_X).T), np.eye(3)) < 1e-10
     assert model.n_samples_ == 100 and [entry.samples for entry in model.certificate_.constrained] == [400, 100]
-    summary = cgmca.PairSummary(8, 6).add(X[:100], Y[:100])
+    summary = cgmca.Summary(8, 6).add(X[:100], Y[:100])
     again = MCA(3).fit_summary(summary, extra_X=X[100:].astype(np.float32))
     assert np.array_equal(again.A_[0], model.A_[0])
     plain = MCA(3).fit(X, Y)

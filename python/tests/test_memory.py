@@ -50,7 +50,7 @@ def test_ten_thousand_small_fits_leave_memory_flat():
 @pytest.mark.parametrize("work, allowed", [
     # The arrays are 2 × 240 MB as float32 and would be 2 × 480 MB as float64; allowed is what may come on top, in MB.
     ("cgmca.MCA(3).fit(X, Y)", 150),
-    ("cgmca.PairSummary(300, 300).add(X, Y)", 150),
+    ("cgmca.Summary(300, 300).add(X, Y)", 150),
     ("[cgmca.MCA(3).partial_fit(X, Y)]", 150),
     ("model.translate(X, 1, 2)[0, 0]", 150),
     ("model.transform(X)[0, 0]", 150),

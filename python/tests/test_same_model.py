@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import cgmca
-from cgmca import CGMCA, MCA, PairSummary
+from cgmca import CGMCA, MCA, Summary
 from conftest import ROOT, make_pairs
 
 PROGRAM = os.environ.get("CGMCA_PROGRAM", str(ROOT / "build" / "cgmca"))
@@ -131,10 +131,10 @@ def test_the_command_line_reads_pythons_model_and_python_the_command_lines(tmp_p
     assert json.loads(run(PROGRAM, "info", tmp_path / "theirs", "--json"))["objective"] == theirs.certificate_.objective
 
     run(PROGRAM, "summarize", tmp_path / "x.npy", tmp_path / "y.npy", "-o", tmp_path / "summary")
-    assert PairSummary.load(str(tmp_path / "summary")).n_samples == 200
-    PairSummary(8, 6).add(X, Y).save(str(tmp_path / "ours"))
+    assert Summary.load(str(tmp_path / "summary")).n_samples == 200
+    Summary(8, 6).add(X, Y).save(str(tmp_path / "ours"))
     run(PROGRAM, "merge", tmp_path / "ours", tmp_path / "summary", "-o", tmp_path / "both")
-    assert PairSummary.load(str(tmp_path / "both")).n_samples == 400
+    assert Summary.load(str(tmp_path / "both")).n_samples == 400
 
 
 @pytest.mark.parametrize("covariance, n, restored", [
@@ -175,7 +175,7 @@ def test_the_safetensors_package_reads_models_and_summaries(tmp_path, pairs):
     found = safetensors.load_file(tmp_path / "model.safetensors")
     assert np.allclose(found["mixing1"] @ found["weights1"], model.A_[0])
     assert np.array_equal(found["mean2"], model.means_[1])
-    summary = PairSummary(8, 6).add(*pairs)
+    summary = Summary(8, 6).add(*pairs)
     summary.save(str(tmp_path / "summary"))
     assert safetensors.load_file(tmp_path / "summary")["mean"].shape == (14,)
 

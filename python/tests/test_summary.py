@@ -1,4 +1,4 @@
-"""PairSummary: blocks, merges, files, processes."""
+"""Summary: blocks, merges, files, processes."""
 
 import concurrent.futures
 import pickle
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import cgmca
-from cgmca import MCA, PairSummary
+from cgmca import MCA, Summary
 from conftest import make_pairs
 
 
 def summarize(X, Y):
-    return PairSummary(X.shape[1], Y.shape[1]).add(X, Y)
+    return Summary(X.shape[1], Y.shape[1]).add(X, Y)
 
 
 def same(one, two):
@@ -23,8 +23,8 @@ def same(one, two):
 @pytest.mark.parametrize("accumulate, n, form", [("auto", 20, "rows"), ("qr", 500, "qr"), ("gram", 500, "gram")])
 def test_blocks_of_any_size_give_the_same_bits(accumulate, n, form):
     X, Y = make_pairs(n=n)
-    whole = PairSummary(8, 6, accumulate).add(X, Y)
-    parts = PairSummary(8, 6, accumulate)
+    whole = Summary(8, 6, accumulate=accumulate).add(X, Y)
+    parts = Summary(8, 6, accumulate=accumulate)
     for rows in np.array_split(np.arange(n), 7):
         parts.add(X[rows], Y[rows])
     assert whole.form == form and whole.accumulate == accumulate and same(whole, parts)
@@ -36,7 +36,7 @@ def test_more_than_one_block_is_added_whole_or_not_at_all():
     random = np.random.default_rng(0)
     n = 200_000  # blocks of the binding hold 2^16 samples
     X, Y = random.normal(size=(n, 2)).astype(np.float32), random.normal(size=(n, 1))
-    summary = PairSummary(2, 1).add(X, Y)
+    summary = Summary(2, 1).add(X, Y)
     assert summary.n_samples == n
     assert np.allclose(summary.means[0], X.mean(axis=0, dtype=float))
     before = pickle.dumps(summary)
@@ -53,7 +53,7 @@ def test_merging_is_adding():
     expected, got = MCA().fit(X, Y), MCA().fit_summary(merged)
     assert np.allclose(got.canonical_correlations_, expected.canonical_correlations_, rtol=0, atol=1e-12)
     assert np.allclose(got.A_[0], expected.A_[0], rtol=0, atol=1e-9)
-    assert summarize(X, Y).merge(PairSummary(8, 6)).n_samples == 600
+    assert summarize(X, Y).merge(Summary(8, 6)).n_samples == 600
     twice = summarize(X, Y)
     assert twice.merge(twice).n_samples == 1200
 
@@ -77,31 +77,31 @@ def test_files_bring_back_every_bit(tmp_path):
     summary = summarize(*make_pairs(n=500))
     path = str(tmp_path / "monday.cgs")
     summary.save(path, note="sensor 3")
-    again = PairSummary.load(path)
+    again = Summary.load(path)
     assert same(summary, again)
-    assert repr(again) == "PairSummary(8, 6) of 500 pairs"
+    assert repr(again) == "Summary(8, 6) of 500 pairs"
 
 
 def test_errors(tmp_path, pairs):
     X, Y = pairs
     for bad, kind, message in [
-        (lambda: PairSummary(0, 3), ValueError, "0 and 3 features; both need at least 1"),
-        (lambda: PairSummary(8, 6).add(X, Y[:, :5]), ValueError, "domain 2 has 6 features in this summary"),
-        (lambda: PairSummary(8, 6).add(X, Y[:7]), ValueError, "domain 1 has 200 samples and domain 2 has 7"),
-        (lambda: PairSummary(8, 6).add(X[0], Y), ValueError, r"X has 1 dimension; an array of shape \(samples"),
-        (lambda: PairSummary(8, 6).add(X, Y.astype(complex)), TypeError, "Y holds complex128; real numbers"),
-        (lambda: PairSummary(8, 6).add(X, "words"), TypeError, "Y holds"),
-        (lambda: PairSummary(8, 6).merge(PairSummary(8, 5)), ValueError, "cannot merge"),
-        (lambda: MCA().fit_summary(PairSummary(8, 6)), ValueError, "0 matched pairs; a covariance needs"),
-        (lambda: PairSummary.load(str(tmp_path / "none")), FileNotFoundError, "none"),
-        (lambda: PairSummary.load(str(tmp_path)), OSError, "not a regular file"),
-        (lambda: PairSummary(8, 6).save(str(tmp_path / "no" / "where")), OSError, "cannot"),
+        (lambda: Summary(0, 3), ValueError, "0 and 3 features; both need at least 1"),
+        (lambda: Summary(8, 6).add(X, Y[:, :5]), ValueError, "domain 2 has 6 features in this summary"),
+        (lambda: Summary(8, 6).add(X, Y[:7]), ValueError, "domain 1 has 200 samples and domain 2 has 7"),
+        (lambda: Summary(8, 6).add(X[0], Y), ValueError, r"X has 1 dimension; an array of shape \(samples"),
+        (lambda: Summary(8, 6).add(X, Y.astype(complex)), TypeError, "Y holds complex128; real numbers"),
+        (lambda: Summary(8, 6).add(X, "words"), TypeError, "Y holds"),
+        (lambda: Summary(8, 6).merge(Summary(8, 5)), ValueError, "cannot merge"),
+        (lambda: MCA().fit_summary(Summary(8, 6)), ValueError, "0 matched pairs; a covariance needs"),
+        (lambda: Summary.load(str(tmp_path / "none")), FileNotFoundError, "none"),
+        (lambda: Summary.load(str(tmp_path)), OSError, "not a regular file"),
+        (lambda: Summary(8, 6).save(str(tmp_path / "no" / "where")), OSError, "cannot"),
     ]:
         with pytest.raises(kind, match=message):
             bad()
     (tmp_path / "text").write_text("this is no summary at all")
     with pytest.raises(ValueError, match="no safetensors file"):
-        PairSummary.load(str(tmp_path / "text"))
+        Summary.load(str(tmp_path / "text"))
     cgmca.save(MCA().fit(X, Y), tmp_path / "model")
     with pytest.raises(ValueError, match="a cgmca-model, not a cgmca-summary"):
-        PairSummary.load(str(tmp_path / "model"))
+        Summary.load(str(tmp_path / "model"))

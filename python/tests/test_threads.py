@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cgmca
-from cgmca import CGMCA, MCA, PairSummary
+from cgmca import CGMCA, MCA, Summary
 from conftest import make_pairs
 
 
@@ -45,7 +45,7 @@ def test_eight_threads_fitting_at_once_agree_with_one():
 
 def test_threads_may_share_a_summary():
     X, Y = make_pairs(n=4000)
-    summary = PairSummary(8, 6)
+    summary = Summary(8, 6)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda rows: summary.add(X[rows], Y[rows]), np.array_split(np.arange(4000), 80)))
     assert summary.n_samples == 4000
@@ -68,7 +68,7 @@ def test_other_threads_run_while_a_fit_is_at_work():
 
 
 @pytest.mark.parametrize("work", [
-    "cgmca.PairSummary(600, 600, 'qr').add(X, X)",
+    "cgmca.Summary(600, 600, accumulate='qr').add(X, X)",
     "cgmca.MCA(5).fit(X, X[:, :100])",
     "model.transform(X)",
     "model.translate(X, 1, 2)",
@@ -106,7 +106,7 @@ def test_ctrl_c_stops_long_work(work):
 
 def test_an_interrupted_summary_is_as_it_was():
     X = np.random.default_rng(0).normal(size=(60000, 300))
-    summary = PairSummary(300, 300, "qr").add(X[:100], X[:100])
+    summary = Summary(300, 300, accumulate="qr").add(X[:100], X[:100])
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     try:

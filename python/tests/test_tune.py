@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cgmca
-from cgmca import CGMCA, PairSummary, tune
+from cgmca import CGMCA, Summary, tune
 from conftest import make_pairs
 
 
@@ -112,7 +112,7 @@ def test_permutations_count_the_real_correlations():
     found = cgmca.permutation_test(X, Y, permutations=199)
     assert found.significant == 2 and found.rotations  # compressed: 150 pairs are more than twice 11 features
     assert np.all(found.p_values[:2] <= 0.05) and found.p_values[-1] > 0.05
-    again = cgmca.permutation_test(PairSummary(6, 5).add(X, Y), permutations=199)
+    again = cgmca.permutation_test(Summary(6, 5).add(X, Y), permutations=199)
     assert np.array_equal(again.p_values, found.p_values)
     assert not cgmca.permutation_test(X[:20], Y[:20], permutations=50).rotations
     told = []

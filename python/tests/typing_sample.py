@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cgmca
-from cgmca import CGMCA, MCA, PairSummary
+from cgmca import CGMCA, MCA, Summary
 from cgmca.image import medfilt2, ssim
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ def denoise(clean: Array, noisy: Array) -> Tuple[Array, float]:
 
 
 def gather(paths: List[Tuple[str, str]]) -> MCA:
-    summary = PairSummary(3, 2, accumulate="qr")
+    summary = Summary(3, 2, accumulate="qr")
     for x, y in paths:
         for X, Y in zip(cgmca.read_blocks(x), cgmca.read_blocks(y)):
             summary = summary.add(X, Y)

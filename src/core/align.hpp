@@ -1,34 +1,30 @@
 // One answer among the many optimal ones (docs/method.md section 4).
 //
-// An SVD leaves open the sign of each pair of singular vectors and, where singular values are
-// equal, the basis of the space they share. Both are settled here by rules stated in the data's own
-// coordinates, so that the result does not depend on the order of the samples, the number of
-// threads or the LAPACK in use.
+// An SVD leaves open the sign of each pair of singular vectors and, where singular values are equal, the basis of the
+// space they share. Both are settled here by rules stated in the coordinates of the data, so that the result does not
+// depend on the order of the samples, the number of threads or the LAPACK in use.
 #pragma once
 
 #include <cgmca/types.hpp>
 #include <functional>
 #include <vector>
 
-#include "linalg/linalg.hpp"
+#include "linalg/backend.hpp"
 
 namespace cgmca {
 
 // Eᵀ H E for the columns E of a basis, where H orders directions by some merit.
-using Form = std::function<Matrix(const MatrixView& basis)>;
+using Form = std::function<linalg::Array(const linalg::Array& basis)>;
 
-// Within each run of singular values that differ by at most `tolerance` (absolute), turns U and V
-// together so that the sum of their first forms is diagonal and descending; where that leaves ties,
-// by the second forms, and so on. Vectors of zero singular values, and those that complete a basis,
-// are not paired: U and V turn each on its own.
-void break_ties(linalg::Svd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right);
+// Dᵀ diag(1 … 1/d) D: of directions D (d×k), those along earlier coordinates come first.
+linalg::Array by_coordinate(const linalg::Array& directions);
 
-// How many leading pairs (u_j, v_j) share a singular value above `tolerance`; later vectors are not
-// paired.
+// Within each run of singular values that differ by at most `tolerance` (absolute), turns U and V together so that the
+// sum of their first forms is diagonal and descending; where that leaves ties, by the second forms, and so on. Vectors
+// of zero singular values, and those that complete a basis, are not paired: U and V turn each on its own.
+void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right);
+
+// How many leading pairs (u_j, v_j) share a singular value above `tolerance`; later vectors are not paired.
 Index paired(const Vector& s, double tolerance);
-
-// +1 or -1 for each column: the factor that makes its largest entry positive (the first of those
-// equal to rounding).
-Vector signs(const MatrixView& columns);
 
 }  // namespace cgmca

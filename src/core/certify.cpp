@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "linalg/linalg.hpp"
-
 namespace cgmca {
 namespace {
 
 using linalg::AB;
 using linalg::ABt;
+using linalg::Array;
 using linalg::AtB;
+using linalg::Backend;
 
 // min (σ_j - σ_{j+1}) / σ_1 over the directions used.
 double smallest_gap(const Vector& s, Index used) {
@@ -21,89 +21,109 @@ double smallest_gap(const Vector& s, Index used) {
   return gap;
 }
 
-// ‖A Θ Aᵀ - C‖_F / ‖C‖_F with A Θ Aᵀ = M (T Θ Tᵀ) Mᵀ, in the basis U of C's range, where C =
-// diag(s²).      (15)
-double constraint_residual(const Matrix& mixing, const Matrix& score_covariance, const Covariance::Factor& C) {
-  const Matrix K = AtB(C.U, mixing);
-  Matrix difference = ABt(AB(K, score_covariance), K);
-  difference.diagonal() -= C.s.cwiseAbs2();
-  return difference.norm() / C.s.cwiseAbs2().norm();
+// ‖A Θ Aᵀ - C‖_F / ‖C‖_F with A Θ Aᵀ = M (T Θ Tᵀ) Mᵀ, in the basis U of C's range, where C = diag(s²).             (15)
+double constraint_residual(const Array& mixing, const Array& score_covariance, const PrescribedCovariance& C) {
+  const Array K = AtB(C.U, mixing);
+  const Array difference = ABt(AB(K, score_covariance), K);
+  const Vector squares = C.s.cwiseAbs2();
+  K.on().add_diagonal(difference, -squares);
+  return std::sqrt(K.on().squared_norm(difference)) / squares.norm();
 }
 
 // tr(M_i X M_jᵀ)
-double trace(const Matrix& Mi, const Matrix& X, const Matrix& Mj) { return AtB(Mi, Mj).cwiseProduct(X).sum(); }
+double trace(const Array& Mi, const Array& X, const Array& Mj) { return X.on().dot(AtB(Mi, Mj), X); }
 
 // Covariances of the canonical scores t_i = T_i (x_i - mean_i).
 struct ScoreMoments {
-  std::array<Matrix, 2> own;  // T_i Θ̃_i T_iᵀ
-  double squared_distance;  // tr A1 Θ̃1 A1ᵀ + tr A2 Θ̃2 A2ᵀ - 2 tr A1 Θ12 A2ᵀ; ‖A1 S1 - A2 S2‖_F² if plain   (1) (26)
+  std::array<Array, 2> own;  // T_i Θ̃_i T_iᵀ
+  double squared_distance;  // tr A1 Θ̃1 A1ᵀ + tr A2 Θ̃2 A2ᵀ - 2 tr A1 Θ12 A2ᵀ; ‖A1 S1 - A2 S2‖_F² if plain    (1) (26)
 };
 
-ScoreMoments measure(const DomainMap& one, const DomainMap& two, const Factors& factors) {
-  const std::array<const DomainMap*, 2> maps = {&one, &two};
-  const PairSummary::Moments& moments = factors.data->moments;
+bool is_plain(const Factors& factors) {
+  if (factors.form == SummaryForm::gram) return false;
+  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
+    if (!factors.data->pooled[i].empty() || !factors.domains[i].covariance.plain()) return false;
+  }
+  return true;
+}
+
+// ‖A1 S1 - A2 S2‖_F²; further columns of S1 are zero.
+double squared_distance(const Solution& solution, const Array& T1S1, const Array& T2S2) {
+  const Array difference = AB(solution.maps[1].mixing, T2S2);
+  T1S1.on().add(difference.left(T1S1.cols()), AB(solution.maps[0].mixing, T1S1), -1);
+  return T1S1.on().squared_norm(difference);
+}
+
+ScoreMoments measure(const Solution& solution, const Factors& factors) {
+  const Moments& moments = factors.data->moments;
   ScoreMoments result;
-  Matrix cross;
-  bool plain = true;
+  Array cross;
   if (moments.form == SummaryForm::gram) {
-    const Matrix& theta = moments.theta;
-    const Index d1 = one.features(), d2 = two.features();
-    result.own = {ABt(AB(one.weights, theta.topLeftCorner(d1, d1)), one.weights),
-                  ABt(AB(two.weights, theta.bottomRightCorner(d2, d2)), two.weights)};
-    cross = ABt(AB(one.weights, theta.topRightCorner(d1, d2)), two.weights);
-    plain = false;
+    for (const std::size_t i : {0U, 1U}) {
+      const auto place = static_cast<Index>(i);
+      const Array& T = solution.maps[i].weights;
+      result.own[i] = AB(AtB(T, moments.theta_block(place, place)), T);
+    }
+    cross = AB(AtB(solution.maps[0].weights, moments.theta_block(0, 1)), solution.maps[1].weights);
   } else {
-    const Matrix T1S1 = AB(one.weights, moments.S1), T2S2 = AB(two.weights, moments.S2);
-    const std::array<const Matrix*, 2> of_pairs = {&T1S1, &T2S2};
-    for (auto i : {0U, 1U}) {
-      const bool extra = factors.data->pooled[i].size() > 0;
-      const Matrix TS = extra ? AB(maps[i]->weights, factors.data->pooled[i]) : *of_pairs[i];
-      result.own[i] = ABt(TS, TS);
-      plain = plain && !extra && factors.domains[i].covariance.plain();
+    std::array<Array, 2> TS;
+    for (const std::size_t i : {0U, 1U}) {
+      const Array& T = solution.maps[i].weights;
+      const Array& pooled = factors.data->pooled[i];
+      TS[i] = AtB(T, moments.S[i]);
+      const Array all = pooled.empty() ? TS[i] : AtB(T, pooled);
+      result.own[i] = ABt(all, all);
     }
-    if (plain) {
-      Matrix difference = -AB(two.mixing, T2S2);
-      difference.leftCols(T1S1.cols()) += AB(one.mixing, T1S1);  // S1's further columns are zero
-      result.squared_distance = difference.squaredNorm();
-    } else {
-      cross = ABt(T1S1, T2S2.leftCols(T1S1.cols()));
+    if (is_plain(factors)) {
+      result.squared_distance = squared_distance(solution, TS[0], TS[1]);
+      return result;
     }
+    cross = ABt(TS[0], TS[1].left(TS[0].cols()));
   }
-  for (auto i : {0U, 1U}) {
+  result.squared_distance = -2 * trace(solution.maps[0].mixing, cross, solution.maps[1].mixing);
+  for (const std::size_t i : {0U, 1U}) {
     const Regularized& covariance = factors.domains[i].covariance;
-    if (covariance.plain()) continue;
-    result.own[i] = covariance.data * result.own[i] + covariance.ridge * ABt(maps[i]->weights, maps[i]->weights);
-  }
-  if (!plain) {
-    result.squared_distance = trace(one.mixing, result.own[0], one.mixing) +
-                              trace(two.mixing, result.own[1], two.mixing) - 2 * trace(one.mixing, cross, two.mixing);
+    const Array &T = solution.maps[i].weights, &M = solution.maps[i].mixing;
+    if (!covariance.plain()) {
+      T.on().scale(result.own[i], covariance.data);
+      T.on().add(result.own[i], AtB(T, T), covariance.ridge);
+    }
+    result.squared_distance += trace(M, result.own[i], M);
   }
   return result;
 }
 
 }  // namespace
 
-void certify(Solution& solution, const Factors& factors) {
-  Model& model = solution.model;
-  const auto& C = solution.C;
-  Certificate& certificate = model.certificate;
-  const ScoreMoments scores = measure(*model.domains[0], *model.domains[1], factors);
-  const double n = static_cast<double>(model.samples), factor = (n - 1) / n;
-  const Index m = std::min(certificate.singular_A.size(), certificate.singular_B.size());
-  certificate.covariance_trace = factor * (C[0].s.squaredNorm() + C[1].s.squaredNorm());
+double objective_bound(Index samples, double covariance_trace, const Vector& singular_A, const Vector& singular_B) {
+  const double n = static_cast<double>(samples);
+  const Index m = std::min(singular_A.size(), singular_B.size());
+  return covariance_trace - 2 * (n - 1) / n * singular_A.head(m).dot(singular_B.head(m));
+}
+
+Certificate certify(const Solution& solution, const Factors& factors) {
+  Certificate certificate;
+  const ScoreMoments scores = measure(solution, factors);
+  const double n = static_cast<double>(factors.samples), factor = (n - 1) / n;
+  certificate.singular_A = solution.singular_A;
+  certificate.singular_B = solution.singular_B;
   certificate.objective = factor * scores.squared_distance;
-  certificate.bound = certificate.covariance_trace -
-                      2 * factor * certificate.singular_A.head(m).dot(certificate.singular_B.head(m));  // (14)
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    certificate.constraint_residuals[i] = constraint_residual(model.domains[i]->mixing, scores.own[i], C[i]);
-    certificate.constrained[i] = factors[domain].covariance;
-    certificate.ranks[i] = factors[domain].rank();
-    certificate.covariance_ranks[i] = C[i].s.size();
-    certificate.tolerances[i] = factors[domain].tolerance;
+  Index used = 0;
+  for (const std::size_t i : {0U, 1U}) {
+    const SolvedMap& map = solution.maps[i];
+    const WhitenedDomain& domain = factors.domains[i];
+    certificate.covariance_trace += factor * map.C.s.squaredNorm();
+    certificate.constraint_residuals[i] = constraint_residual(map.mixing, scores.own[i], map.C);
+    certificate.constrained[i] = domain.covariance;
+    certificate.ranks[i] = domain.rank();
+    certificate.covariance_ranks[i] = map.C.s.size();
+    certificate.tolerances[i] = domain.tolerance;
+    used = std::max(used, map.C.s.size());
   }
-  certificate.min_gap = smallest_gap(certificate.singular_B, std::max(C[0].s.size(), C[1].s.size()));
-  certificate.route = factors.route;
+  certificate.bound =
+      objective_bound(factors.samples, certificate.covariance_trace, certificate.singular_A, certificate.singular_B);
+  certificate.min_gap = smallest_gap(certificate.singular_B, used);
+  return certificate;
 }
 
 }  // namespace cgmca

@@ -4,17 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "linalg/linalg.hpp"
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kBeyondRounding = 1e-10;
+using thresholds::kCovarianceRounding;
+using thresholds::kEpsilon;
 
 void check_finite(const char* what, const MatrixView& M) {
   if (M.allFinite()) return;
@@ -31,7 +31,7 @@ void check_finite(const char* what, const MatrixView& M) {
 void check_symmetric(const MatrixView& C) {
   Index row = 0, column = 0;
   const double most = (C - C.transpose()).cwiseAbs().maxCoeff(&row, &column), scale = C.cwiseAbs().maxCoeff();
-  if (most <= kBeyondRounding * scale) return;
+  if (most <= kCovarianceRounding * scale) return;
   throw NotSymmetric(
       fmt::format("the covariance is not symmetric: entry ({}, {}) is {} and ({}, {}) is {}. "
                   "If only rounding tells them apart, give (C + Cᵀ)/2",
@@ -58,7 +58,7 @@ Covariance Covariance::matrix(const MatrixView& C) {
   check_finite("covariance", C);
   check_symmetric(C);
   const auto [values, Q] = linalg::symmetric_eigen(0.5 * (C + C.transpose()));
-  if (values(k - 1) < -kBeyondRounding * std::max(values(0), 0.0)) {
+  if (values(k - 1) < -kCovarianceRounding * std::max(values(0), 0.0)) {
     throw NotPositive(
         fmt::format("the covariance is indefinite: its smallest eigenvalue is {:.3g} beside a "
                     "largest of {:.3g}",

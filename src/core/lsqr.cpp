@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "linalg/linalg.hpp"
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 using linalg::AB;
 using linalg::AtB;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr Index kColumns = 1024;  // right-hand sides worked on together: bounds memory, feeds matrix products
 
 // Divides a column by its norm, which is returned; a zero column stays.
@@ -50,87 +49,109 @@ Outcome check(const State& state, double tolerance) {
   return state.stagnant >= 3 ? Outcome::stagnated : Outcome::go_on;
 }
 
-void solve_block(const LinearOperator& A, const MatrixView& Y, const LsqrOptions& options, Index first,
-                 LsqrResult& result) {
-  const Index n = Y.cols();
-  std::vector<State> states(static_cast<std::size_t>(n));
-  const auto state_of = [&](Index j) -> State& { return states[static_cast<std::size_t>(j)]; };
+// Some right-hand sides together, each stopping on its own.
+class Block {
+ public:
+  Block(const LinearOperator& A, const MatrixView& Y, const LsqrOptions& options, Index first, LsqrResult& result)
+      : A_(A),
+        options_(options),
+        first_(static_cast<std::size_t>(first)),
+        result_(result),
+        X_(result.X.middleCols(first, Y.cols())),
+        U_(Y),
+        D_(Matrix::Zero(A.columns, Y.cols())),
+        states_(static_cast<std::size_t>(Y.cols())) {
+    X_.setZero();
+  }
+
+  void solve() {
+    start();
+    for (Index step = 0; step < options_.iterations && active_ > 0; ++step) {
+      const Matrix AV = A_.apply(V_);
+      for (Index j = 0; j < U_.cols(); ++j) {
+        if (state(j).active) advance(j, AV, step);
+      }
+      // α v ← Aᵀ u - β v
+      const Matrix AtU = A_.apply_transposed(U_);
+      for (Index j = 0; j < U_.cols(); ++j) {
+        State& now = state(j);
+        if (!now.active) continue;
+        V_.col(j) = AtU.col(j) - now.beta * V_.col(j);
+        now.alpha = normalize(V_.col(j));
+        now.norm_Atr *= now.alpha;
+      }
+    }
+    // Those that used up their steps may have converged with the last.
+    for (Index j = 0; j < U_.cols(); ++j) {
+      if (state(j).active) set_converged(j, check(state(j), options_.tolerance) == Outcome::converged);
+    }
+  }
+
+ private:
+  State& state(Index j) { return states_[static_cast<std::size_t>(j)]; }
+  void set_converged(Index j, bool converged) { result_.converged[first_ + static_cast<std::size_t>(j)] = converged; }
 
   // β u = y, α v = Aᵀ u
-  Matrix U = Y;
-  for (Index j = 0; j < n; ++j) {
-    State& state = state_of(j);
-    state.beta = state.phi_bar = state.norm_r = normalize(U.col(j));
-    state.target = options.tolerance * state.beta;
-  }
-  Matrix V = A.apply_transposed(U);
-  Index active = 0;
-  for (Index j = 0; j < n; ++j) {
-    State& state = state_of(j);
-    state.alpha = normalize(V.col(j));
-    state.norm_Atr = state.alpha * state.beta;
-    state.active = state.norm_Atr > 0;  // otherwise x = 0 is the answer
-    if (state.active) {
-      ++active;
-    } else {
-      result.converged[static_cast<std::size_t>(first + j)] = true;
+  void start() {
+    for (Index j = 0; j < U_.cols(); ++j) {
+      State& now = state(j);
+      now.beta = now.phi_bar = now.norm_r = normalize(U_.col(j));
+      now.target = options_.tolerance * now.beta;
     }
-  }
-  Matrix D = Matrix::Zero(A.columns, n);
-  auto X = result.X.middleCols(first, n);
-  X.setZero();
-
-  for (Index step = 0; step < options.iterations && active > 0; ++step) {
-    // β u ← A v - α u
-    const Matrix AV = A.apply(V);
-    for (Index j = 0; j < n; ++j) {
-      State& state = state_of(j);
-      if (!state.active) continue;
-      U.col(j) = AV.col(j) - state.alpha * U.col(j);
-      state.beta = normalize(U.col(j));
-      state.norm_A = std::hypot(state.norm_A, state.alpha, state.beta);
-
-      // Rotate [ρ̄ 0; β α] to upper triangular form.
-      const double theta = -state.s * state.alpha, rho_bar = state.c * state.alpha;
-      const double rho = std::hypot(rho_bar, state.beta);
-      state.c = rho_bar / rho;
-      state.s = -state.beta / rho;
-      const double phi = state.c * state.phi_bar;
-      state.phi_bar *= state.s;
-      D.col(j) = (V.col(j) - theta * D.col(j)) / rho;
-
-      const bool changes_nothing = std::abs(phi) * D.col(j).norm() < kEpsilon * X.col(j).norm();
-      state.stagnant = changes_nothing ? state.stagnant + 1 : 0;
-      const Outcome outcome = check(state, options.tolerance);
-      if (outcome != Outcome::go_on) {
-        state.active = false;
-        --active;
-        result.converged[static_cast<std::size_t>(first + j)] = outcome == Outcome::converged;
-        continue;
+    V_ = A_.apply_transposed(U_);
+    for (Index j = 0; j < U_.cols(); ++j) {
+      State& now = state(j);
+      now.alpha = normalize(V_.col(j));
+      now.norm_Atr = now.alpha * now.beta;
+      now.active = now.norm_Atr > 0;  // otherwise x = 0 is the answer
+      if (now.active) {
+        ++active_;
+      } else {
+        set_converged(j, true);
       }
-      X.col(j) += phi * D.col(j);
-      result.iterations[static_cast<std::size_t>(first + j)] = step + 1;
-      state.norm_r *= std::abs(state.s);
-      state.norm_Atr = std::abs(state.s * phi);  // times the next α
-    }
-    // α v ← Aᵀ u - β v
-    const Matrix AtU = A.apply_transposed(U);
-    for (Index j = 0; j < n; ++j) {
-      State& state = state_of(j);
-      if (!state.active) continue;
-      V.col(j) = AtU.col(j) - state.beta * V.col(j);
-      state.alpha = normalize(V.col(j));
-      state.norm_Atr *= state.alpha;
     }
   }
-  // Those that used up their steps may have converged with the last.
-  for (Index j = 0; j < n; ++j) {
-    const State& state = state_of(j);
-    if (state.active) {
-      result.converged[static_cast<std::size_t>(first + j)] = check(state, options.tolerance) == Outcome::converged;
+
+  void advance(Index j, const Matrix& AV, Index step) {
+    State& now = state(j);
+    // β u ← A v - α u
+    U_.col(j) = AV.col(j) - now.alpha * U_.col(j);
+    now.beta = normalize(U_.col(j));
+    now.norm_A = std::hypot(now.norm_A, now.alpha, now.beta);
+
+    // Rotate [ρ̄ 0; β α] to upper triangular form.
+    const double theta = -now.s * now.alpha, rho_bar = now.c * now.alpha;
+    const double rho = std::hypot(rho_bar, now.beta);
+    now.c = rho_bar / rho;
+    now.s = -now.beta / rho;
+    const double phi = now.c * now.phi_bar;
+    now.phi_bar *= now.s;
+    D_.col(j) = (V_.col(j) - theta * D_.col(j)) / rho;
+
+    const bool changes_nothing = std::abs(phi) * D_.col(j).norm() < thresholds::kEpsilon * X_.col(j).norm();
+    now.stagnant = changes_nothing ? now.stagnant + 1 : 0;
+    const Outcome outcome = check(now, options_.tolerance);
+    if (outcome != Outcome::go_on) {
+      now.active = false;
+      --active_;
+      set_converged(j, outcome == Outcome::converged);
+      return;
     }
+    X_.col(j) += phi * D_.col(j);
+    result_.iterations[first_ + static_cast<std::size_t>(j)] = step + 1;
+    now.norm_r *= std::abs(now.s);
+    now.norm_Atr = std::abs(now.s * phi);  // times the next α
   }
-}
+
+  const LinearOperator& A_;
+  const LsqrOptions& options_;
+  const std::size_t first_;
+  LsqrResult& result_;
+  Eigen::Ref<Matrix> X_;
+  Matrix U_, V_, D_;
+  std::vector<State> states_;
+  Index active_ = 0;
+};
 
 }  // namespace
 
@@ -164,9 +185,16 @@ LsqrResult lsqr(const LinearOperator& A, const MatrixView& Y, const LsqrOptions&
   LsqrResult result{Matrix(A.columns, n), std::vector<Index>(static_cast<std::size_t>(n)),
                     std::vector<bool>(static_cast<std::size_t>(n))};
   for (Index first = 0; first < n; first += kColumns) {
-    solve_block(A, Y.middleCols(first, std::min(kColumns, n - first)), options, first, result);
+    Block(A, Y.middleCols(first, std::min(kColumns, n - first)), options, first, result).solve();
   }
   return result;
+}
+
+LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options) {
+  if (A.rows() != Y.rows()) {
+    throw WrongDimension(fmt::format("lsqr: the matrix has {} rows, the right-hand sides have {}", A.rows(), Y.rows()));
+  }
+  return lsqr(LinearOperator::dense(A), Y, with_defaults(options, A.rows(), A.cols()));
 }
 
 }  // namespace cgmca

@@ -2,7 +2,7 @@
 // MATLAB's lsqr.
 #pragma once
 
-#include <cgmca/invert.hpp>
+#include <cgmca/lsqr.hpp>
 #include <functional>
 
 namespace cgmca {

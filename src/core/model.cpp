@@ -5,26 +5,30 @@
 
 #include <algorithm>
 
+#include "domain_file.hpp"
 #include "linalg/linalg.hpp"
 #include "tensor_file.hpp"
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
 
 constexpr const char* kFormat = "cgmca-model";
-std::string numbered(const char* name, Domain domain) { return fmt::format("{}{}", name, number(domain)); }
-
 void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
   file.add_vector(numbered("mean", domain), map.mean);
   file.add_vector(numbered("variance", domain), map.variance);
   file.add(numbered("weights", domain), map.weights);
   file.add(numbered("mixing", domain), map.mixing);
   file.add(numbered("loadings", domain), map.loadings);
+  pack(file, "", domain, {map.features(), map.name, map.feature_names});
 }
 
 DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, Index wanted, Index rank) {
-  const Index d = file.integer(numbered("features", domain), 1);
+  DomainInfo info = unpack_domain(file, "", domain);
+  const Index d = info.features;
   DomainMap map;
+  map.name = std::move(info.name);
+  map.feature_names = std::move(info.feature_names);
   map.mean = file.vector(numbered("mean", domain), d);
   map.variance = file.vector(numbered("variance", domain), d);
   map.weights = file.matrix(numbered("weights", domain), c, d);
@@ -60,15 +64,15 @@ std::vector<std::string> Model::warnings() const {
   std::vector<std::string> result;
   const Vector& correlations = certificate.singular_B;
   const Index most = std::max(certificate.ranks[0], certificate.ranks[1]);
-  if (samples - 1 <= most && correlations(correlations.size() - 1) > 1 - 1e-8) {
+  if (samples - 1 <= most && correlations(correlations.size() - 1) > 1 - thresholds::kSaturated) {
     result.push_back(
         fmt::format("the fit is saturated: with {} pairs and a domain of rank {} every canonical correlation is 1 "
                     "whatever the data, so the maps will not carry over to new samples. Limit max_rank to well below "
                     "{}, give a ridge (auto, for instance), or let tune choose",
                     samples, most, samples - 1));
   }
-  if (correlations(0) > 1 + 1e-8) {
-    const Index above = (correlations.array() > 1 + 1e-8).count();
+  if (correlations(0) > 1 + thresholds::kSaturated) {
+    const Index above = (correlations.array() > 1 + thresholds::kSaturated).count();
     result.push_back(
         fmt::format("{} canonical correlation{} above 1 (the largest is {:.3g}): the few pairs' cross-covariance does "
                     "not fit the covariances whitened with, which extra samples or the automatic ridge changed. The "
@@ -104,7 +108,6 @@ TensorWriter Model::pack() const {
     file.set(numbered("constrained_data", domain), certificate.constrained[i].data);
     file.set(numbered("constrained_ridge", domain), certificate.constrained[i].ridge);
     file.set(numbered("constrained_samples", domain), certificate.constrained[i].samples);
-    file.set(numbered("features", domain), domains[i] ? domains[i]->features() : Index{0});
   }
   file.set("objective", certificate.objective);
   file.set("bound", certificate.bound);

@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
-#include "factor.hpp"
 #include "linalg/linalg.hpp"
+#include "whitening/factors.hpp"
 
 namespace cgmca {
 namespace {
@@ -53,35 +54,69 @@ double largest_singular_value(const Matrix& B) {
   return std::sqrt(std::max(0.0, linalg::symmetric_eigenvalues(G)(0)));
 }
 
-}  // namespace
+// The pairs' regularized scores Y_i = V_i diag(s/scale), n×r_i, so that B = Y_1ᵀ Y_2. Where the rows are not kept only
+// diag(s/scale) is known.
+std::array<Matrix, 2> scores_of(const Factors& factors, bool rows) {
+  std::array<Matrix, 2> scores;
+  for (const std::size_t i : {0U, 1U}) {
+    const SpectrumWhitening& whitening = *factors.domains[i].spectrum();
+    if (rows) {
+      scores[i] = linalg::download(whitening.white(factors.data->moments.S[i])).transpose();
+    } else {
+      scores[i] = whitening.s.cwiseQuotient(whitening.scale).asDiagonal();
+    }
+  }
+  return scores;
+}
 
-PermutationTest permutation_test(const PairSummary& summary, const FitOptions& given, const PermutationOptions& test) {
+// B of the pairs dealt anew for the b-th time: by a permutation of the rows, else by a random rotation of n-1
+// dimensions.
+Matrix dealt_anew(const Matrix& Y1, const Matrix& Y2, bool rows, Index n, std::uint64_t seed, Index b) {
+  Stream random(seed, Purpose::pairing, static_cast<std::uint32_t>(b));
+  if (!rows) return AtB(Y1, AB(rotation_block(random, Y1.rows(), Y2.rows(), n - 1), Y2));
+  const auto order = random_numbers::permutation(random, static_cast<std::uint32_t>(Y2.rows()));
+  Matrix shuffled(Y2.rows(), Y2.cols());
+  for (Index i = 0; i < Y2.rows(); ++i) shuffled.row(i) = Y2.row(order[static_cast<std::size_t>(i)]);
+  return AtB(Y1, shuffled);
+}
+
+// How many of the B dealt anew have a correlation of at least `reached`.
+template <class Deal>
+Index count_reaching(double reached, const PermutationOptions& test, const Deal& deal) {
+  constexpr Index batch = 64;
+  std::vector<char> reaches(static_cast<std::size_t>(test.permutations));
+  for (Index first = 0; first < test.permutations; first += batch) {
+    const Index count = std::min(batch, test.permutations - first);
+    side_by_side(count, [&](Index task) {
+      reaches[static_cast<std::size_t>(first + task)] = largest_singular_value(deal(first + task)) >= reached ? 1 : 0;
+    });
+    if (test.progress) test.progress(static_cast<double>(first + count) / static_cast<double>(test.permutations));
+  }
+  return std::count(reaches.begin(), reaches.end(), 1);
+}
+
+void check(const Summary& summary, const PermutationOptions& test) {
   if (test.permutations < 1)
     throw InvalidInput(fmt::format("{} permutations; at least 1 is needed", test.permutations));
   if (!(test.level > 0 && test.level < 1)) {
     throw InvalidInput(fmt::format("a significance level of {}; it lies between 0 and 1", test.level));
   }
-  FitOptions options = given;
-  options.extra = {};
-  Factors factors = factorize(summary, options);
-  regularize(factors, options);
-  const bool rows = factors.data->moments.form == SummaryForm::rows;
-  const linalg::Svd svd = linalg::full_svd(factors.B);
-  const std::array<const Matrix*, 2> bases = {&svd.U, &svd.V};
-
-  // The pairs' regularized scores Y_i = V_i diag(s/scale), n×r_i; B = Y_1ᵀ Y_2. Without rows only diag(s/scale) is
-  // known.
-  std::array<Matrix, 2> scores;
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    const DomainFactor& factor = factors[domain];
-    if (rows) {
-      scores[i] = AtB(i == 0 ? factors.data->moments.S1 : factors.data->moments.S2,
-                      factor.U * factor.scale.cwiseInverse().asDiagonal());
-    } else {
-      scores[i] = factor.s.cwiseQuotient(factor.scale).asDiagonal();
-    }
+  if (summary.domains() != 2) {
+    throw InvalidInput(fmt::format("a permutation test of {} domains; it compares 2", summary.domains()));
   }
+}
+
+}  // namespace
+
+PermutationTest permutation_test(const Summary& summary, const Regularization& options,
+                                 const PermutationOptions& test) {
+  check(summary, test);
+  DataOptions data;
+  data.rank_tol = test.rank_tol;
+  const Factors factors = regularize(factorize(summary, data, {true, true}), options);
+  const bool rows = factors.data->moments.form == SummaryForm::rows;
+  const linalg::Svd svd = linalg::full_svd(linalg::download(factors.B()));
+  const std::array<Matrix, 2> scores = scores_of(factors, rows);
 
   PermutationTest result;
   result.permutations = test.permutations;
@@ -89,29 +124,12 @@ PermutationTest permutation_test(const PairSummary& summary, const FitOptions& g
   double p_value = 0;
   for (Index j = 0; j < svd.s.size(); ++j) {
     // What is left of the scores without the first j pairs of directions.
-    const Matrix Y1 = AB(scores[0], bases[0]->rightCols(bases[0]->cols() - j));
-    const Matrix Y2 = AB(scores[1], bases[1]->rightCols(bases[1]->cols() - j));
-    const auto dealt_anew = [&](Index b) -> Matrix {
-      Stream random(test.seed, Purpose::pairing, static_cast<std::uint32_t>(b));
-      if (!rows) return AtB(Y1, AB(rotation_block(random, Y1.rows(), Y2.rows(), summary.samples() - 1), Y2));
-      const auto order = random_numbers::permutation(random, static_cast<std::uint32_t>(Y2.rows()));
-      Matrix shuffled(Y2.rows(), Y2.cols());
-      for (Index i = 0; i < Y2.rows(); ++i) shuffled.row(i) = Y2.row(order[static_cast<std::size_t>(i)]);
-      return AtB(Y1, shuffled);
-    };
+    const Matrix Y1 = AB(scores[0], svd.U.rightCols(svd.U.cols() - j));
+    const Matrix Y2 = AB(scores[1], svd.V.rightCols(svd.V.cols() - j));
     // Equal to rounding counts as reached, so that a saturated fit is never significant.
     const double reached = svd.s(j) * (1 - 1e-12);
-    std::vector<char> reaches(static_cast<std::size_t>(test.permutations));
-    constexpr Index batch = 64;
-    for (Index first = 0; first < test.permutations; first += batch) {
-      const Index count = std::min(batch, test.permutations - first);
-      side_by_side(count, [&](Index task) {
-        const Index b = first + task;
-        reaches[static_cast<std::size_t>(b)] = largest_singular_value(dealt_anew(b)) >= reached;
-      });
-      if (test.progress) test.progress(static_cast<double>(first + count) / static_cast<double>(test.permutations));
-    }
-    const auto count = std::count(reaches.begin(), reaches.end(), 1);
+    const Index count = count_reaching(
+        reached, test, [&](Index b) { return dealt_anew(Y1, Y2, rows, summary.samples(), test.seed, b); });
     p_value = std::max(p_value, static_cast<double>(count + 1) / static_cast<double>(test.permutations + 1));
     result.p_values.push_back(p_value);
     if (p_value > test.level) break;

@@ -22,8 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file's arrays are little-endian");
 
-constexpr const char* kVersion = "1";
-constexpr std::size_t kMostTensors = 256, kMostMetadata = 1024, kMostDimensions = 8;
+constexpr std::size_t kMostTensors = 4096, kMostMetadata = 16384, kMostDimensions = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // as the reference implementation
 
 // The header, event by event: a document tree could take many times the header's size.
@@ -151,9 +150,9 @@ std::string padded_to_eight(std::string header) {
 
 }  // namespace
 
-TensorWriter::TensorWriter(const std::string& format) {
+TensorWriter::TensorWriter(const std::string& format, Index version) {
   set("format", format);
-  set("version", std::string(kVersion));
+  set("version", version);
   set("written_by", std::string("cgmca " CGMCA_VERSION));
 }
 
@@ -201,7 +200,7 @@ std::string TensorWriter::bytes() const {
   return result;
 }
 
-TensorReader::TensorReader(const std::string& path, const std::string& format) : path_(path) {
+TensorReader::TensorReader(const std::string& path, const std::string& format, Index version) : path_(path) {
   const auto cannot = [&](const char* why) { return IoError(fmt::format("cannot read '{}': {}", path, why)); };
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw cannot(std::strerror(errno));
@@ -209,23 +208,27 @@ TensorReader::TensorReader(const std::string& path, const std::string& format) :
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) throw cannot(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) throw cannot("not a regular file");
-    open(static_cast<std::uint64_t>(status.st_size), format);
+    open(static_cast<std::uint64_t>(status.st_size), format, version);
   } catch (...) {
     ::close(descriptor_);
     throw;
   }
 }
 
-TensorReader::TensorReader(std::string_view bytes, const std::string& format) : path_("memory"), bytes_(bytes) {
-  open(bytes.size(), format);
+TensorReader::TensorReader(std::string_view bytes, const std::string& format, Index version)
+    : path_("memory"), bytes_(bytes) {
+  open(bytes.size(), format, version);
 }
 
-void TensorReader::open(std::uint64_t file_size, const std::string& format) {
+void TensorReader::open(std::uint64_t file_size, const std::string& format, Index version) {
   read_header(file_size);
   if (!metadata_.contains("format")) fail(fmt::format("a safetensors file, but no {}", format));
   if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
-  if (text("version") != kVersion) {
-    fail(fmt::format("format version {}; this cgmca ({}) reads version {}", text("version"), CGMCA_VERSION, kVersion));
+  if (text("version") != fmt::format("{}", version)) {
+    fail(fmt::format(
+        "a {} of format version {}; this cgmca ({}) reads version {}. Make it anew with this cgmca, or read "
+        "it with the one that wrote it",
+        format, text("version"), CGMCA_VERSION, version));
   }
 }
 

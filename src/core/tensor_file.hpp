@@ -8,9 +8,9 @@
 // and its memory for the header stays below the header's own size plus a constant.
 #pragma once
 
+#include <array>
 #include <cgmca/types.hpp>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ namespace cgmca {
 
 class TensorWriter {
  public:
-  explicit TensorWriter(const std::string& format);
+  explicit TensorWriter(const std::string& format, Index version = 1);
 
   void set(const std::string& key, const std::string& text);
   void set(const std::string& key, Index value);
@@ -48,9 +48,9 @@ class TensorReader {
  public:
   // Throws IoError (cannot be read) or FormatError (no safetensors file, another format or version,
   // broken).
-  TensorReader(const std::string& path, const std::string& format);
+  TensorReader(const std::string& path, const std::string& format, Index version = 1);
   // The same from memory, which must outlive the reader.
-  TensorReader(std::string_view bytes, const std::string& format);
+  TensorReader(std::string_view bytes, const std::string& format, Index version = 1);
   ~TensorReader();
   TensorReader(const TensorReader&) = delete;
   TensorReader& operator=(const TensorReader&) = delete;
@@ -65,8 +65,8 @@ class TensorReader {
   Vector vector(const std::string& name, Index size) const;
 
   // The one of `options` that is called as the metadata says.
-  template <class Enum>
-  Enum choice(const std::string& key, std::initializer_list<Enum> options) const {
+  template <class Enum, std::size_t n>
+  Enum choice(const std::string& key, const std::array<Enum, n>& options) const {
     for (Enum option : options) {
       if (text(key) == name(option)) return option;
     }
@@ -81,7 +81,7 @@ class TensorReader {
   };
 
  private:
-  void open(std::uint64_t file_size, const std::string& format);
+  void open(std::uint64_t file_size, const std::string& format, Index version);
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
   void read_header(std::uint64_t file_size);
   void check_layout(std::uint64_t data_size) const;

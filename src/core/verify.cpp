@@ -3,14 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
+#include "certify.hpp"
 #include "linalg/linalg.hpp"
+#include "whitening/factors.hpp"
 
 namespace cgmca {
 
-Verifier::Verifier(Model model) : model_(std::move(model)) {
+Verifier::Verifier(Model model)
+    : model_(std::move(model)),
+      pairs_({model_.domain(Domain::one).features(), model_.domain(Domain::two).features()}),
+      extra_{Summary({model_.domain(Domain::one).features()}), Summary({model_.domain(Domain::two).features()})} {
   for (Domain domain : kDomains) {
     const auto i = slot(domain);
     const Matrix& M = model_.domain(domain).mixing;  // throws where it is missing
@@ -34,6 +41,9 @@ void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
+  model_.domain(Domain::one).check_features(Domain::one, X1);
+  model_.domain(Domain::two).check_features(Domain::two, X2);
+  pairs_.add(X1, X2);
   const Matrix Z1 = add_domain(Domain::one, X1), Z2 = add_domain(Domain::two, X2);
   pair_sum_[0] += Z1.rowwise().sum();
   pair_sum_[1] += Z2.rowwise().sum();
@@ -42,7 +52,31 @@ void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
   samples_ += X1.cols();
 }
 
-void Verifier::add_extra(Domain domain, const MatrixView& X) { add_domain(domain, X); }
+void Verifier::add_extra(Domain domain, const MatrixView& X) {
+  model_.domain(domain).check_features(domain, X);
+  extra_[slot(domain)].add(X);
+  add_domain(domain, X);
+}
+
+// (14) with σ(A) of F_1ᵀF_2, where M_i is F_i turned, and σ(B) of the pairs, within the model's ranks and with its
+// regularized covariances.
+double Verifier::best_objective(double covariance_trace) const {
+  DataOptions options;
+  options.extra = {&extra_[0], &extra_[1]};
+  const Factors plain = factorize(pairs_, options, {true, true});
+  std::vector<Regularized> covariances;
+  std::vector<Index> ranks;
+  for (const std::size_t i : {0U, 1U}) {
+    const Regularized& claimed = model_.certificate.constrained[i];
+    covariances.push_back({claimed.data, claimed.ridge, all_samples_[i]});
+    ranks.push_back(std::min(model_.certificate.ranks[i], plain.domains[i].rank()));
+  }
+  const Factors factors = regularize(plain, covariances, ranks);
+  const Vector singular_B = factors.B().on().thin_svd(factors.B()).s;
+  const Vector singular_A =
+      linalg::thin_svd(linalg::AtB(model_.domain(Domain::one).mixing, model_.domain(Domain::two).mixing)).s;
+  return objective_bound(samples_, covariance_trace, singular_A, singular_B);
+}
 
 Attained Verifier::attained() const {
   if (samples_ < 2) {
@@ -80,6 +114,7 @@ Attained Verifier::attained() const {
   // tr A1 Θ12 A2ᵀ, centred about the means of the pairs.
   const double cross = (product_ - pair_sum_[0].dot(pair_sum_[1]) / n) / (n - 1);
   result.objective = plain ? squared_distance_ / n : (n - 1) / n * (own_traces - 2 * cross);
+  result.best_objective = best_objective(result.covariance_trace);
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cgmca/types.hpp>
+#include <string>
 #include <vector>
 
 namespace cgmca::linalg {
@@ -43,6 +44,7 @@ void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X);
 // A = U diag(s) Vᵀ with s descending.   A: m×n, thin: U m×min, V n×min; full: U m×m, V n×n
 enum class SvdRoutine { gesdd, gesvd, jacobi };
 const char* name(SvdRoutine routine);
+std::string described(SvdRoutine routine);  // with those that failed before it: "gesvd (gesdd failed)"
 
 struct Svd {
   Matrix U;
@@ -81,9 +83,6 @@ PivotedQr pivoted_triangular_factor(Matrix X);
 // Upper triangular R with RᵀR = G for positive definite G (upper triangle read); empty when G is
 // not.
 Matrix cholesky(const MatrixView& G);
-
-// Eigenvalues of a Gram matrix of p features, summed over n samples, are rounding up to this part of the largest.
-double gram_rounding(Index p, Index n);
 
 // R (r×p) with RᵀR = G for positive semidefinite G (upper triangle read), to within tolerance · max G_jj; rows of
 // R are those of a triangle whose columns are permuted.

@@ -114,6 +114,18 @@ const char* name(SvdRoutine routine) {
   return "?";
 }
 
+std::string described(SvdRoutine routine) {
+  switch (routine) {
+    case SvdRoutine::gesdd:
+      break;
+    case SvdRoutine::gesvd:
+      return "gesvd (gesdd failed)";
+    case SvdRoutine::jacobi:
+      return "jacobi (gesdd and gesvd failed)";
+  }
+  return name(routine);
+}
+
 Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
 Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
 

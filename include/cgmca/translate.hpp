@@ -2,6 +2,7 @@
 // section 5).
 #pragma once
 
+#include <cgmca/lsqr.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/types.hpp>
 #include <vector>
@@ -16,20 +17,6 @@ enum class Method {
   lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
 };
 const char* name(Method method);
-
-// LSQR as MATLAB's lsqr runs and stops it.
-struct LsqrOptions {
-  double tolerance = 1e-6;
-  Index iterations = 0;  // at most; 0: min(k, d, 20)
-};
-struct LsqrResult {
-  Matrix X;                       // the last iterate for each right-hand side
-  std::vector<Index> iterations;  // done for each
-  std::vector<bool> converged;
-};
-// min ‖A x_j - y_j‖ for all columns y_j of Y at once, each stopping on its own.   A: k×d, Y: k×n,
-// X: d×n
-LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options = {});
 
 // A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples.
 struct Translation {

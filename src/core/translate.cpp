@@ -1,6 +1,6 @@
 #include <cgmca/error.hpp>
-#include <cgmca/invert.hpp>
 #include <cgmca/parallel.hpp>
+#include <cgmca/translate.hpp>
 
 #include <fmt/format.h>
 
@@ -179,13 +179,6 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
     right = linalg::left_inverse(map.mixing);
   }
   return linalg::affine(left, right, Z, Vector::Zero(Z.rows()), map.mean);
-}
-
-LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options) {
-  if (A.rows() != Y.rows()) {
-    throw WrongDimension(fmt::format("lsqr: the matrix has {} rows, the right-hand sides have {}", A.rows(), Y.rows()));
-  }
-  return lsqr(LinearOperator::dense(A), Y, with_defaults(options, A.rows(), A.cols()));
 }
 
 }  // namespace cgmca

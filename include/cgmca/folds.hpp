@@ -1,0 +1,64 @@
+// Samples dealt to folds for cross-validation, in one pass.
+//
+// Every fold is a summary, so a training set is a merge of the others, and a held-out score comes from a summary too.
+// Threads: several may read one set of folds at once; who changes it must be alone.
+#pragma once
+
+#include <cgmca/summary.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#pragma GCC visibility push(default)
+namespace cgmca {
+
+class TensorReader;
+class TensorWriter;
+
+struct FoldOptions {
+  Index folds = 5;
+  Index repeats = 1;  // other random folds of the same samples; each costs the memory of a summary of all
+  std::uint64_t seed = 1;
+  Accumulate accumulate = Accumulate::automatic;
+  bool operator==(const FoldOptions&) const = default;
+};
+
+// Of every `folds` successive samples each goes to another fold, at random.
+class Folds {
+ public:
+  explicit Folds(std::vector<DomainInfo> domains, const FoldOptions& options = {});  // throws InvalidInput
+
+  void add(const MatchedSamples& X);  // throws as Summary::add does
+  void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
+
+  // The samples of both, each in the fold it was dealt to; those of `other` count as added after ours. Throws
+  // InvalidInput where the options differ, and as Summary::merge does; then nothing has changed.
+  void merge(const Folds& other);
+
+  const FoldOptions& options() const { return options_; }
+  Index samples() const;
+  Index domains() const { return parts_[0][0].domains(); }
+  Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
+  Index fold_of(Index repeat, Index sample) const;  // in the order they were added
+  const Summary& held_out(Index repeat, Index fold) const;
+  Summary training(Index repeat, Index fold) const;  // all other folds, merged
+  Summary all() const;
+
+  // As those of Summary.
+  void save(const std::string& path) const;
+  static Folds load(const std::string& path);
+  std::string to_bytes() const;
+  static Folds from_bytes(std::string_view bytes);
+
+ private:
+  TensorWriter pack() const;
+  static Folds unpack(const TensorReader& file);
+
+  FoldOptions options_;
+  std::vector<Index> dealt_;                 // samples dealt together, from the first deal on: one entry a merged set
+  std::vector<std::vector<Summary>> parts_;  // [repeat][fold]
+};
+
+}  // namespace cgmca
+#pragma GCC visibility pop

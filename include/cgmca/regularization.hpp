@@ -1,0 +1,65 @@
+// For few samples of many features, where n - 1 <= d and the plain fit makes every correlation 1 (docs/method.md
+// section 6): ridges, truncation, and what they make of a domain's covariance.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+namespace cgmca {
+
+// A setting for each domain: one value for all of them, or a list with one each.
+template <class T>
+class PerDomain {
+ public:
+  PerDomain() : values_(1) {}
+  PerDomain(T all) : values_(1, std::move(all)) {}  // NOLINT: one value is a setting
+  PerDomain(std::initializer_list<T> values) : values_(values) {}
+  explicit PerDomain(std::vector<T> values) : values_(std::move(values)) {}
+
+  // Of the domain in slot i, counted from 0.
+  const T& operator[](std::size_t i) const { return values_.size() == 1 ? values_[0] : values_.at(i); }
+  std::size_t size() const { return values_.size(); }  // 1: the same for all
+  bool operator==(const PerDomain&) const = default;
+
+ private:
+  std::vector<T> values_;
+};
+
+// How a domain's sample covariance Θ (d×d) is regularized before it is whitened.            docs/method.md (24) (25)
+struct Ridge {
+  double value = 0;        // Θ + value · tr(Θ)/d · I: 0 is the plain fit, and the scale of the data does not matter
+  bool automatic = false;  // (1-ρ) Θ + ρ tr(Θ)/d · I with the oracle-approximating shrinkage ρ, which needs no choice
+
+  Ridge(double value_ = 0) : value(value_) {}  // NOLINT: a number is a ridge
+  static Ridge oas() {
+    Ridge ridge;
+    ridge.automatic = true;
+    return ridge;
+  }
+  bool operator==(const Ridge&) const = default;
+};
+std::string name(const Ridge& ridge);  // "0.1", "auto"
+
+struct Regularization {
+  PerDomain<Index> max_rank;  // only this many leading principal directions of a domain; 0: all of them
+  PerDomain<Ridge> ridge;     // the constraint then holds for the regularized covariance
+};
+
+// The covariance of a domain that the constraint holds for: data · Θ + ridge · I with Θ of `samples` samples.  (24)
+struct Regularized {
+  double data = 1;
+  double ridge = 0;
+  Index samples = 0;  // matched ones and extra ones
+
+  bool plain() const { return data == 1 && ridge == 0; }
+};
+
+// The coefficient ρ of the oracle-approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010, as scikit-learn's OAS has
+// it) of a d×d sample covariance Θ of n samples, from its trace and that of its square.                          (25)
+double oas_shrinkage(double trace, double trace_of_square, Index d, Index n);
+
+}  // namespace cgmca
+#pragma GCC visibility pop

@@ -1,0 +1,50 @@
+// Samples as they come: a read-only view of a d×n matrix, one column per sample, of doubles or of floats.
+//
+// Floats are widened a few columns at a time, so that a block of single precision is never copied whole.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#pragma GCC visibility push(default)
+namespace cgmca {
+
+using SingleView = Eigen::Ref<const Eigen::MatrixXf>;
+
+// A view must not outlive what it looks at, unless that was an expression, whose value it then holds itself.
+class SampleView {
+ public:
+  template <class Derived>
+  SampleView(const Eigen::DenseBase<Derived>& X)  // NOLINT: a matrix is a view of samples
+      : view_(std::make_shared<const ViewOf<typename Derived::Scalar>>(X.derived())) {}
+
+  // work(X) with X the MatrixView or SingleView it is.
+  template <class Work>
+  decltype(auto) visit(const Work& work) const {
+    return std::visit([&](const auto& view) -> decltype(auto) { return work(*view); }, view_);
+  }
+
+  Index rows() const {
+    return visit([](const auto& X) { return X.rows(); });
+  }
+  Index cols() const {
+    return visit([](const auto& X) { return X.cols(); });
+  }
+
+ private:
+  template <class Scalar>
+  using ViewOf = std::conditional_t<std::is_same_v<Scalar, float>, SingleView, MatrixView>;
+
+  // Shared, because a copy of an Eigen::Ref does not keep what the first one holds.
+  std::variant<std::shared_ptr<const MatrixView>, std::shared_ptr<const SingleView>> view_;
+};
+
+// One view a domain; all have the same number of columns, which are matched.
+using MatchedSamples = std::vector<SampleView>;
+
+}  // namespace cgmca
+#pragma GCC visibility pop

@@ -1,0 +1,151 @@
+#include <cgmca/error.hpp>
+#include <cgmca/folds.hpp>
+#include <cgmca/random.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "summary/file.hpp"
+#include "tensor_file.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr const char* kFormat = "cgmca-folds";
+
+// The order in which the folds receive the samples of the g-th group.
+std::vector<std::uint32_t> deal(const FoldOptions& options, Index repeat, Index group) {
+  const std::uint64_t seed = options.seed + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(repeat);
+  return random_numbers::permutation({seed, random_numbers::Purpose::folds, static_cast<std::uint32_t>(group)},
+                                     static_cast<std::uint32_t>(options.folds));
+}
+
+Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
+  return deal(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
+}
+
+std::string prefix_of(std::size_t repeat, std::size_t fold) { return fmt::format("{}.{}.", repeat, fold); }
+
+}  // namespace
+
+Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options) : options_(options), dealt_(1, 0) {
+  if (options.folds < 2) throw InvalidInput(fmt::format("{} folds; at least 2 are needed", options.folds));
+  if (options.repeats < 1) throw InvalidInput(fmt::format("{} repeats; at least 1 is needed", options.repeats));
+  const std::vector<Summary> empty(static_cast<std::size_t>(options.folds),
+                                   Summary(std::move(domains), options.accumulate));
+  parts_.assign(static_cast<std::size_t>(options.repeats), empty);
+}
+
+void Folds::add(const MatchedSamples& X) {
+  // Each fold's own check would name its own rows: check here, and add nothing where that fails.
+  parts_[0][0].check(X, samples());
+  const Index n = X.front().cols();
+  for (Index repeat = 0; repeat < options_.repeats; ++repeat) {
+    std::vector<std::vector<Index>> columns(static_cast<std::size_t>(options_.folds));
+    for (Index j = 0; j < n; ++j) {
+      columns[static_cast<std::size_t>(fold_of_dealt(options_, repeat, dealt_.back() + j))].push_back(j);
+    }
+    for (std::size_t fold = 0; fold < columns.size(); ++fold) {
+      if (columns[fold].empty()) continue;
+      MatchedSamples mine;
+      mine.reserve(X.size());
+      for (const SampleView& domain : X) {
+        domain.visit([&](const auto& samples) { mine.emplace_back(samples(Eigen::all, columns[fold])); });
+      }
+      parts_[static_cast<std::size_t>(repeat)][fold].add(mine);
+    }
+  }
+  dealt_.back() += n;
+}
+
+void Folds::merge(const Folds& other) {
+  if (options_ != other.options_) {
+    throw InvalidInput(
+        "cannot merge folds that were dealt in another way: folds, repeats, seed and accumulate must agree");
+  }
+  auto merged = parts_;
+  for (std::size_t repeat = 0; repeat < merged.size(); ++repeat) {
+    for (std::size_t fold = 0; fold < merged[repeat].size(); ++fold) {
+      merged[repeat][fold].merge(other.parts_[repeat][fold]);
+    }
+  }
+  parts_ = std::move(merged);
+  dealt_.insert(dealt_.end(), other.dealt_.begin(), other.dealt_.end());
+}
+
+Index Folds::samples() const { return std::accumulate(dealt_.begin(), dealt_.end(), Index{0}); }
+
+Index Folds::fold_of(Index repeat, Index sample) const {
+  std::size_t set = 0;
+  while (set + 1 < dealt_.size() && sample >= dealt_[set]) sample -= dealt_[set++];
+  return fold_of_dealt(options_, repeat, sample);
+}
+
+const Summary& Folds::held_out(Index repeat, Index fold) const {
+  return parts_.at(static_cast<std::size_t>(repeat)).at(static_cast<std::size_t>(fold));
+}
+
+Summary Folds::training(Index repeat, Index fold) const {
+  Summary merged(parts_[0][0].state().info, options_.accumulate);
+  for (Index part = 0; part < options_.folds; ++part) {
+    if (part != fold) merged.merge(held_out(repeat, part));
+  }
+  return merged;
+}
+
+Summary Folds::all() const { return training(0, -1); }
+
+void Folds::save(const std::string& path) const { pack().save(path); }
+std::string Folds::to_bytes() const { return pack().bytes(); }
+Folds Folds::load(const std::string& path) { return unpack(TensorReader(path, kFormat, kSummaryVersion)); }
+Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kSummaryVersion)); }
+
+TensorWriter Folds::pack() const {
+  TensorWriter file(kFormat, kSummaryVersion);
+  const auto sets = static_cast<Index>(dealt_.size());
+  file.set("folds", options_.folds);
+  file.set("repeats", options_.repeats);
+  file.set("seed", fmt::format("{}", options_.seed));
+  file.set("accumulate", std::string(name(options_.accumulate)));
+  file.set("sets", sets);
+  file.add_vector("dealt", Eigen::VectorX<Index>::Map(dealt_.data(), sets).cast<double>());
+  for (std::size_t repeat = 0; repeat < parts_.size(); ++repeat) {
+    for (std::size_t fold = 0; fold < parts_[repeat].size(); ++fold) {
+      cgmca::pack(file, prefix_of(repeat, fold), parts_[repeat][fold].state());
+    }
+  }
+  return file;
+}
+
+Folds Folds::unpack(const TensorReader& file) {
+  constexpr Index most = 10000;
+  FoldOptions options{file.integer("folds", 2), file.integer("repeats", 1), 0, file.choice("accumulate", kAccumulates)};
+  const std::string& seed = file.text("seed");
+  const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
+  if (error != std::errc{} || end != seed.data() + seed.size()) file.fail(fmt::format("'{}' is no seed", seed));
+  if (options.folds > most || options.repeats > most) file.fail("more folds than a file can hold");
+  const Summary first(unpack_summary(file, prefix_of(0, 0)));
+  Folds folds(first.state().info, options);
+  for (std::size_t repeat = 0; repeat < folds.parts_.size(); ++repeat) {
+    Index samples = 0;
+    for (std::size_t fold = 0; fold < folds.parts_[repeat].size(); ++fold) {
+      Summary part(unpack_summary(file, prefix_of(repeat, fold)));
+      if (part.state().layout.starts != first.state().layout.starts) file.fail("folds of different features");
+      samples += part.samples();
+      folds.parts_[repeat][fold] = std::move(part);
+    }
+    folds.dealt_.clear();
+    for (const double count : file.vector("dealt", file.integer("sets", 1))) {
+      folds.dealt_.push_back(static_cast<Index>(count));
+    }
+    if (samples != folds.samples()) {
+      file.fail(fmt::format("{} samples in the folds, {} were dealt", samples, folds.samples()));
+    }
+  }
+  return folds;
+}
+
+}  // namespace cgmca

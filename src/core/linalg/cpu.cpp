@@ -1,0 +1,282 @@
+// The processor as a back end: arrays are Eigen matrices, operations those of linalg.hpp.
+#include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "../thresholds.hpp"
+#include "backend.hpp"
+#include "lapack.hpp"
+
+namespace cgmca::linalg {
+namespace {
+
+using View = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+View view(const Array& A) { return {A.data(), A.rows(), A.cols(), Eigen::OuterStride<>(A.stride())}; }
+
+void require_same_shape(const Array& A, const Array& B) {
+  require(A.rows() == B.rows() && A.cols() == B.cols(), "matrices of different shapes");
+}
+
+class CpuSolver final : public ArraySolver {
+ public:
+  CpuSolver(Array R, TriangularSolver solver) : R_(std::move(R)), solver_(std::move(solver)) {}
+  const Array& R() const override { return R_; }
+  void solve_transposed_in_place(const Array& B) const override { solver_.solve_transposed(view(B)); }
+
+ private:
+  Array R_;
+  TriangularSolver solver_;
+};
+
+class Cpu final : public Backend {
+ public:
+  Array zeros(Index m, Index n) const override { return upload(Matrix::Zero(m, n)); }
+  Array identity(Index m, Index n) const override { return upload(Matrix::Identity(m, n)); }
+
+  Array upload(Matrix A) const override {
+    const auto memory = std::make_shared<Matrix>(std::move(A));
+    return {*this, memory, memory->data(), memory->rows(), memory->cols(), std::max<Index>(1, memory->rows())};
+  }
+  Matrix download(Array A) const override {
+    if (A.memory().use_count() == 1) {
+      auto* owner = static_cast<Matrix*>(A.memory().get());
+      if (owner->rows() == A.rows() && owner->cols() == A.cols()) return std::move(*owner);
+    }
+    return view(A);
+  }
+  Array copy(const Array& A) const override { return upload(view(A)); }
+  Array transposed(const Array& A) const override { return upload(view(A).transpose()); }
+  void assign(const Array& to, const Array& A) const override {
+    require_same_shape(to, A);
+    view(to) = view(A);
+  }
+  void assign_lower_from_upper(const Array& A) const override {
+    auto all = view(A);
+    all.triangularView<Eigen::StrictlyLower>() = all.transpose();
+  }
+
+  Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
+             const Places* features) const override {
+    Matrix tile(features == nullptr ? origin.size() : static_cast<Index>(features->size()), count);
+    by_columns(tile.rows(), count, [&](Index from, Index some) {
+      Index start = 0, named = 0;  // the domain's first feature; how many of those named are filled in
+      for (const SampleView& domain : X) {
+        domain.visit([&](const auto& samples) {
+          const Index d = samples.rows();
+          if (features == nullptr) {
+            for (Index j = from; j < from + some; ++j) {
+              tile.col(j).segment(start, d) =
+                  (samples.col(first + j).template cast<double>() - origin.segment(start, d)) - mean.segment(start, d);
+            }
+            return;
+          }
+          Index end = named;
+          while (end < tile.rows() && (*features)[static_cast<std::size_t>(end)] < start + d) ++end;
+          for (Index j = from; j < from + some; ++j) {
+            for (Index k = named; k < end; ++k) {
+              const Index feature = (*features)[static_cast<std::size_t>(k)];
+              const auto value = static_cast<double>(samples(feature - start, first + j));
+              tile(k, j) = (value - origin(feature)) - mean(feature);
+            }
+          }
+          named = end;
+        });
+        start += domain.rows();
+      }
+    });
+    return upload(std::move(tile));
+  }
+  Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
+                        const Places& features) const override {
+    const Index n = X.front().cols(), a = static_cast<Index>(features.size());
+    Matrix result(n, a);
+    by_columns(a, n, [&](Index first, Index count) {
+      const Matrix tile = view(load(X, first, count, origin, mean, &features));
+      result.middleRows(first, count) = tile.transpose();
+    });
+    return upload(std::move(result));
+  }
+  Vector sum_of_deviations(const MatchedSamples& X, const Vector& origin) const override {
+    Vector sum(origin.size());
+    Index start = 0;
+    for (const SampleView& domain : X) {
+      domain.visit([&](const auto& samples) {
+        const Index d = samples.rows();
+        const Vector base = origin.segment(start, d);
+        sum.segment(start, d) = sum_over_columns(
+            d, samples.cols(), [&](Index j, Vector& part) { part += samples.col(j).template cast<double>() - base; });
+      });
+      start += domain.rows();
+    }
+    return sum;
+  }
+
+  Array gather(const Array& A, const Places& rows, const Places& columns) const override {
+    return upload(view(A)(rows, columns));
+  }
+  Array gather_rows(const Array& A, const Places& rows) const override { return upload(view(A)(rows, Eigen::all)); }
+  Array gather_transposed_rows(const Array& A, const Places& rows) const override {
+    const auto a = static_cast<Index>(rows.size());
+    const View Z = view(A);
+    Matrix result(Z.cols(), a);
+    by_columns(a, Z.cols(), [&](Index first, Index count) {
+      constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
+      for (Index j = first; j < first + count; j += tile) {
+        const Index end = std::min(j + tile, first + count);
+        for (Index k = 0; k < a; ++k) {
+          for (Index column = j; column < end; ++column) {
+            result(column, k) = Z(rows[static_cast<std::size_t>(k)], column);
+          }
+        }
+      }
+    });
+    return upload(std::move(result));
+  }
+  Array scatter_rows(const Array& A, const Places& rows, Index m) const override {
+    if (A.rows() == m) return A;
+    Matrix all = Matrix::Zero(m, A.cols());
+    all(rows, Eigen::all) = view(A);
+    return upload(std::move(all));
+  }
+  void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const override {
+    view(to)(rows, columns) = view(A);
+  }
+  void zero_columns(const Array& A, const Places& columns) const override {
+    for (const Index j : columns) view(A).col(j).setZero();
+  }
+
+  void scale(const Array& A, double by) const override { view(A) *= by; }
+  void scale_rows(const Array& A, const Vector& by) const override {
+    require(A.rows() == by.size(), "rows scaled by factors of another number");
+    view(A).array().colwise() *= by.array();
+  }
+  void scale_columns(const Array& A, const Vector& by) const override {
+    require(A.cols() == by.size(), "columns scaled by factors of another number");
+    view(A) *= by.asDiagonal();
+  }
+  void add(const Array& A, const Array& B, double weight) const override {
+    require_same_shape(A, B);
+    view(A) += weight * view(B);
+  }
+  void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const override {
+    require(A.rows() == x.size() && A.cols() == y.size(), "an outer product of another shape");
+    view(A).noalias() += (weight * x) * y.transpose();
+  }
+  void add_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() += values; }
+  void assign_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() = values; }
+  Vector diagonal(const Array& A) const override { return view(A).diagonal(); }
+  Vector row_squared_norms(const Array& A) const override { return view(A).rowwise().squaredNorm(); }
+  Vector column_squared_norms(const Array& A) const override {
+    const View all = view(A);
+    Vector result(A.cols());
+    by_columns(A.rows(), A.cols(), [&](Index first, Index count) {
+      result.segment(first, count) = all.middleCols(first, count).colwise().squaredNorm();
+    });
+    return result;
+  }
+  Vector row_sums(const Array& A) const override { return view(A).rowwise().sum(); }
+  Vector row_absolute_sums(const Array& A) const override {
+    const View all = view(A);
+    return sum_over_columns(A.rows(), A.cols(), [&](Index j, Vector& sum) { sum += all.col(j).cwiseAbs(); });
+  }
+  Vector column_largest(const Array& A) const override {
+    if (A.rows() == 0) return Vector::Zero(A.cols());
+    return view(A).cwiseAbs().colwise().maxCoeff();
+  }
+  double squared_norm(const Array& A) const override { return view(A).squaredNorm(); }
+  double dot(const Array& A, const Array& B) const override {
+    require_same_shape(A, B);
+    return view(A).cwiseProduct(view(B)).sum();
+  }
+  Vector signs_of_columns(const Array& A) const override {
+    const View columns = view(A);
+    Vector result(columns.cols());
+    for (Index j = 0; j < columns.cols(); ++j) {
+      const double least = (1 - thresholds::kEqualEntry) * columns.col(j).cwiseAbs().maxCoeff();
+      Index i = 0;
+      while (std::abs(columns(i, j)) < least) ++i;
+      result(j) = columns(i, j) < 0 ? -1 : 1;
+    }
+    return result;
+  }
+
+  Array AB(const Array& A, const Array& B) const override { return upload(linalg::AB(view(A), view(B))); }
+  Array AtB(const Array& A, const Array& B) const override { return upload(linalg::AtB(view(A), view(B))); }
+  Array ABt(const Array& A, const Array& B) const override { return upload(linalg::ABt(view(A), view(B))); }
+  void add_gram(const Array& G, const Array& X, double weight) const override {
+    linalg::add_gram(view(G), view(X), weight);
+  }
+  void add_gram_of_columns(const Array& G, const Array& X) const override {
+    linalg::add_gram_of_columns(view(G), view(X));
+  }
+  Vector symmetric_times(const Array& G, const Vector& x) const override {
+    return view(G).selfadjointView<Eigen::Upper>() * x;
+  }
+
+  Array cholesky(const Array& G) const override { return upload(linalg::cholesky(view(G))); }
+  Array pivoted_cholesky(const Array& G, double tolerance) const override {
+    return upload(linalg::pivoted_cholesky(view(G), tolerance));
+  }
+  Array solve_upper(const Array& R, const Array& B) const override {
+    return upload(linalg::solve_upper(view(R), view(B)));
+  }
+  Array solve_upper_transposed(const Array& R, const Array& B) const override {
+    return upload(linalg::solve_upper_transposed(view(R), view(B)));
+  }
+  Array upper_times(const Array& R, const Array& E) const override {
+    return upload(linalg::upper_times(view(R), view(E)));
+  }
+  Array upper_transposed_times(const Array& R, const Array& E) const override {
+    return upload(linalg::upper_transposed_times(view(R), view(E)));
+  }
+  Array upper_times_upper(const Array& L, const Array& R) const override {
+    return upload(linalg::upper_times_upper(view(L), view(R)));
+  }
+  double condition(const Array& R) const override { return linalg::condition(view(R)); }
+  std::shared_ptr<const ArraySolver> solver(const Array& R) const override {
+    return std::make_shared<CpuSolver>(R, TriangularSolver(view(R)));
+  }
+
+  Array triangular_factor(Array X) const override { return upload(linalg::triangular_factor(download(std::move(X)))); }
+  ArrayPivotedQr pivoted_triangular_factor(Array X) const override {
+    PivotedQr qr = linalg::pivoted_triangular_factor(download(std::move(X)));
+    return {upload(std::move(qr.R)), std::move(qr.order)};
+  }
+  ArrayQr thin_qr(Array X) const override {
+    Qr qr = linalg::thin_qr(download(std::move(X)));
+    return {upload(std::move(qr.Q)), upload(std::move(qr.R))};
+  }
+  void assign_appended(const Array& R, const Array& X) const override { linalg::append_rows(view(R), view(X)); }
+
+  ArraySvd thin_svd(const Array& A) const override { return uploaded(linalg::thin_svd(view(A))); }
+  ArraySvd full_svd(const Array& A) const override { return uploaded(linalg::full_svd(view(A))); }
+  ArrayEigen symmetric_eigen(const Array& A) const override {
+    SymmetricEigen eigen = linalg::symmetric_eigen(view(A));
+    return {std::move(eigen.values), upload(std::move(eigen.Q))};
+  }
+  Vector symmetric_eigenvalues(const Array& A) const override { return linalg::symmetric_eigenvalues(view(A)); }
+
+ private:
+  ArraySvd uploaded(Svd svd) const {
+    return {upload(std::move(svd.U)), std::move(svd.s), upload(std::move(svd.V)), svd.routine};
+  }
+};
+
+}  // namespace
+
+const Backend& cpu() {
+  static const Cpu backend;
+  return backend;
+}
+
+Array beside(const Array& A, const Array& B) {
+  const Array both = A.on().zeros(A.rows(), A.cols() + B.cols());
+  A.on().assign(both.left(A.cols()), A);
+  A.on().assign(both.right(B.cols()), B);
+  return both;
+}
+
+}  // namespace cgmca::linalg

@@ -1,0 +1,39 @@
+#include "choose.hpp"
+
+#include "../thresholds.hpp"
+
+namespace cgmca {
+
+using thresholds::kSafeGramCondition;
+
+bool GramSafety::diagonal_allows(const Vector& diagonal, const Layout& layout) {
+  for (Index i = 0; i < layout.domains(); ++i) {
+    const auto part = diagonal.segment(layout.start(i), layout.features(i));
+    if (part.maxCoeff() > kSafeGramCondition * part.minCoeff()) return false;
+  }
+  return true;
+}
+
+bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
+  for (Index i = 0; i < layout.domains(); ++i) {
+    const Index start = layout.start(i), d = layout.features(i);
+    const Vector values = G.on().symmetric_eigenvalues(G.block(start, start, d, d));
+    Spectrum& bounds = bounds_[static_cast<std::size_t>(i)];
+    bounds = {values(0), values(d - 1)};
+    if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
+  }
+  return true;
+}
+
+bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
+  std::vector<Spectrum> carried = bounds_;
+  for (Index i = 0; i < layout.domains(); ++i) {
+    Spectrum& bounds = carried[static_cast<std::size_t>(i)];
+    bounds.largest += added_diagonal.segment(layout.start(i), layout.features(i)).sum();
+    if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
+  }
+  bounds_ = std::move(carried);
+  return true;
+}
+
+}  // namespace cgmca

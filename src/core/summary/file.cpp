@@ -1,0 +1,127 @@
+#include "file.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "../domain_file.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr const char* kFormat = "cgmca-summary";
+
+TensorWriter packed(const Summary::State& state, const std::string& note) {
+  TensorWriter file(kFormat, kSummaryVersion);
+  pack(file, "", state);
+  if (!note.empty()) file.set("note", note);
+  return file;
+}
+
+void pack_frame(TensorWriter& file, const std::string& prefix, const FramedState& framed) {
+  const linalg::Places& features = framed.frame->features;
+  file.set(prefix + "varying", framed.frame->size());
+  file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), framed.frame->size()).cast<double>());
+  file.add(prefix + "frame", linalg::download(framed.frame->whole()));
+}
+
+std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::string& prefix, Index size,
+                                          const Summary::State& state) {
+  const double p = static_cast<double>(state.layout.size());
+  linalg::Places features;
+  for (const double feature : file.vector(prefix + "order", size)) {
+    const bool valid = feature >= 0 && feature < p && feature == std::floor(feature);
+    features.push_back(valid ? static_cast<Index>(feature) : -1);
+  }
+  auto frame =
+      Frame::from_whole(*state.on, file.matrix(prefix + "frame", size, size), std::move(features), state.layout);
+  if (!frame) file.fail("a frame that no samples have");
+  return std::make_shared<const Frame>(std::move(*frame));
+}
+
+void unpack_compressed(const TensorReader& file, const std::string& prefix, Count count, SummaryForm form,
+                       Summary::State& state) {
+  count.mean = file.vector(prefix + "mean", state.layout.size());
+  const bool framed = form == SummaryForm::qr;
+  const Index size = framed ? file.integer(prefix + "varying", 0) : state.layout.size();
+  const auto frame = framed ? unpack_frame(file, prefix, size, state) : nullptr;
+  Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
+  if (framed) {
+    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)));
+  } else {
+    state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
+  }
+}
+
+}  // namespace
+
+void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state) {
+  const Index m = state.layout.domains();
+  file.set(prefix + "samples", state.samples());
+  file.set(prefix + "compressed", state.samples() - state.rows.count());
+  file.set(prefix + "domains", m);
+  for (Index i = 0; i < m; ++i) {
+    const auto domain = static_cast<Domain>(i + 1);
+    const Spectrum& bounds = state.safety.bounds()[static_cast<std::size_t>(i)];
+    pack(file, prefix, domain, state.info[static_cast<std::size_t>(i)]);
+    file.set(prefix + numbered("largest", domain), bounds.largest);
+    file.set(prefix + numbered("smallest", domain), bounds.smallest);
+  }
+  file.set(prefix + "accumulate", std::string(name(state.accumulate)));
+  file.set(prefix + "form", std::string(name(state.form())));
+  if (state.samples() > 0) file.add_vector(prefix + "origin", state.origin);
+  if (!state.nothing_compressed()) {
+    const linalg::Array& G = state.gram() != nullptr ? state.gram()->G : state.framed()->G;
+    file.add_vector(prefix + "mean", state.compressed_count().mean);
+    file.add(prefix + "gram", state.on->download(G));
+    if (const FramedState* framed = state.framed()) pack_frame(file, prefix, *framed);
+  }
+  file.add(prefix + "rows", state.rows.all().transpose());
+}
+
+std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const std::string& prefix) {
+  constexpr Index most_domains = 1000;
+  const Index m = file.integer(prefix + "domains", 1);
+  if (m > most_domains) file.fail(fmt::format("a summary of {} domains", m));
+  std::vector<DomainInfo> info;
+  std::vector<Spectrum> bounds;
+  for (Index i = 0; i < m; ++i) {
+    const auto domain = static_cast<Domain>(i + 1);
+    info.push_back(unpack_domain(file, prefix, domain));
+    bounds.push_back(
+        {file.real(prefix + numbered("largest", domain)), file.real(prefix + numbered("smallest", domain))});
+  }
+  auto state = std::make_unique<Summary::State>(std::move(info), file.choice(prefix + "accumulate", kAccumulates));
+  state->safety = GramSafety(std::move(bounds));
+  const auto form = file.choice(prefix + "form", kSummaryForms);
+  const Index total = file.integer(prefix + "samples", 0), compressed = file.integer(prefix + "compressed", 0);
+  if ((compressed > 0) == (form == SummaryForm::rows)) {
+    file.fail(fmt::format("{} compressed samples in the form '{}'", compressed, name(form)));
+  }
+  if (total > 0) state->origin = file.vector(prefix + "origin", state->layout.size());
+  if (compressed > 0) unpack_compressed(file, prefix, {compressed, {}}, form, *state);
+  const Index waiting = total - compressed;
+  if (waiting < 0 || waiting > state->capacity()) {
+    file.fail(fmt::format("{} samples of which {} are compressed", total, compressed));
+  }
+  state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose());
+  return state;
+}
+
+void Summary::save(const std::string& path, const std::string& note) const { packed(*state_, note).save(path); }
+std::string Summary::to_bytes() const { return packed(*state_, {}).bytes(); }
+
+Summary Summary::from_bytes(std::string_view bytes) {
+  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersion), ""));
+}
+
+Summary Summary::load(const std::string& path, std::string* note) {
+  const TensorReader file(path, kFormat, kSummaryVersion);
+  if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
+  return Summary(unpack_summary(file, ""));
+}
+
+}  // namespace cgmca

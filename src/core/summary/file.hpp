@@ -1,0 +1,18 @@
+// Summaries in files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "../tensor_file.hpp"
+#include "state.hpp"
+
+namespace cgmca {
+
+inline constexpr Index kSummaryVersion = 2;  // 1 had two domains, and means that were not relative to an origin
+
+// `prefix` sets several summaries of one file apart.
+void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state);
+std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const std::string& prefix);
+
+}  // namespace cgmca

@@ -1,0 +1,204 @@
+#include "frame.hpp"
+
+#include <cgmca/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "../thresholds.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+using linalg::Places;
+
+// 0 … p - 1 without those named.
+Places others(const Places& named, Index p) {
+  std::vector<bool> is_named(static_cast<std::size_t>(p));
+  for (const Index j : named) is_named[static_cast<std::size_t>(j)] = true;
+  Places result;
+  for (Index j = 0; j < p; ++j) {
+    if (!is_named[static_cast<std::size_t>(j)]) result.push_back(j);
+  }
+  return result;
+}
+
+// R of the rows named of Z, and their order: features that others determine come last, because the direction that
+// rounding gave them must not serve features after them.
+struct OrderedTriangle {
+  Places order;
+  Array R;
+  Index independent;  // the others are determined by these
+};
+OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
+  const Backend& on = Z.on();
+  Array R = on.triangular_factor(Z.transposed(rows));
+  const Index a = R.cols();
+  const Vector size = on.column_squared_norms(R).cwiseSqrt(), own = on.diagonal(R).cwiseAbs();
+  if ((own.array() >= thresholds::kClearlyIndependent * size.array()).all()) return {rows, std::move(R), a};
+
+  // A feature may have been determined by nothing but a direction that rounding gave to one before it, and another may
+  // have passed for independent by rounding. With columns of unit length, and the one that has most of its own always
+  // next, rounding comes last.
+  linalg::ArrayPivotedQr pivoted =
+      on.pivoted_triangular_factor(linalg::scaled_columns(std::move(R), size.cwiseInverse()));
+  OrderedTriangle result{{}, std::move(pivoted.R), 0};
+  const Vector left = on.diagonal(result.R).cwiseAbs();
+  while (result.independent < a && left(result.independent) >= thresholds::kDetermined) ++result.independent;
+  on.scale_columns(result.R, size(pivoted.order));
+  for (const Index j : pivoted.order) result.order.push_back(rows[static_cast<std::size_t>(j)]);
+  return result;
+}
+
+// What is left of a determined feature is rounding, too little to divide by: its row is held at a small part of its
+// size.
+void hold_determined(const Array& P, Index independent) {
+  const Backend& on = P.on();
+  const Index determined = P.rows() - independent;
+  if (determined == 0) return;
+  const Vector size = on.column_squared_norms(P).cwiseSqrt().tail(determined);
+  on.assign(P.bottom(determined), on.zeros(determined, P.cols()));
+  on.assign_diagonal(P.block(independent, independent, determined, determined), thresholds::kDetermined * size);
+}
+
+}  // namespace
+
+void Frame::enter(const Array& X) const {
+  Index start = 0;
+  for (const auto& domain : P) {
+    const Index a = domain->R().rows();
+    domain->solve_transposed_in_place(X.block(start, 0, a, X.cols()));
+    start += a;
+  }
+}
+
+Array Frame::whole() const {
+  const Backend& on = P.front()->R().on();
+  const Array all = on.zeros(size(), size());
+  Index start = 0;
+  for (const auto& domain : P) {
+    const Index a = domain->R().rows();
+    on.assign(all.block(start, start, a, a), domain->R());
+    start += a;
+  }
+  return all;
+}
+
+Array Frame::triangle(const Array& G) const { return G.on().upper_times_upper(triangular_root(G), whole()); }
+
+std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Places features, const Layout& layout) {
+  const Index a = P.rows(), p = layout.size();
+  const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
+  if (!inside || a != static_cast<Index>(features.size()) || (P.diagonal().array() == 0).any()) return std::nullopt;
+  Frame frame;
+  Index start = 0;
+  for (Index i = 0; i < layout.domains(); ++i) {
+    Index end = start;
+    while (end < a && layout.domain_of(features[static_cast<std::size_t>(end)]) == i) ++end;
+    frame.P.push_back(on.solver(
+        on.upload(P.block(start, start, end - start, end - start).triangularView<Eigen::Upper>().toDenseMatrix())));
+    start = end;
+  }
+  frame.constant = others(features, p);
+  if (start != a || static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // unsorted, named twice
+  frame.features = std::move(features);
+  return frame;
+}
+
+Framed make_frame(const Deviations& Z, const Layout& layout) {
+  const Backend& on = Z.on();
+  const Vector sizes = Z.absolute_sums();
+  std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
+  Index largest = 0;
+  for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
+  for_each_domain(layout.domains(), largest, [&](Index i) {
+    Places varying;
+    for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
+      if (sizes(j) > thresholds::kNoVariation) varying.push_back(j);
+    }
+    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying);
+  });
+  Framed result;
+  Frame& frame = result.frame;
+  std::vector<double> one_more;  // G is kept from being singular as if there were one more sample
+  for (auto& [order, P, independent] : triangles) {
+    hold_determined(P, independent);
+    for (Index j = 0; j < P.rows(); ++j) {
+      one_more.push_back(j < independent ? 0 : std::pow(thresholds::kDeterminedSample / thresholds::kDetermined, 2));
+    }
+    frame.features.insert(frame.features.end(), order.begin(), order.end());
+    frame.P.push_back(on.solver(P));
+  }
+  frame.constant = others(frame.features, layout.size());
+
+  result.G = on.zeros(frame.size(), frame.size());
+  on.add_diagonal(result.G, Vector::Map(one_more.data(), frame.size()));
+  Z.for_each_tile(
+      [&](const Array& Y) {
+        frame.enter(Y);
+        on.add_gram(result.G, Y);
+      },
+      &frame.features);
+  return result;
+}
+
+FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
+  const Backend& on = Z.on();
+  FramedSamples result{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), {}};
+  Index first = 0;
+  Z.for_each_tile([&](const Array& all) {
+    const Array Y = on.gather_rows(all, frame.features);
+    frame.enter(Y);
+    const Vector sizes = on.column_squared_norms(Y);
+    const Vector news = on.column_largest(on.gather_rows(all, frame.constant));
+    Places unlike;
+    for (Index j = 0; j < all.cols(); ++j) {
+      if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
+      unlike.push_back(j);
+      result.unlike.push_back(first + j);
+    }
+    on.zero_columns(Y, unlike);
+    on.zero_columns(all, unlike);
+    on.add_gram(result.G, Y);
+    result.sum_in_frame += on.row_sums(Y);
+    result.sum += on.row_sums(all);
+    first += all.cols();
+  });
+  return result;
+}
+
+bool outgrown(const Array& G) {
+  constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
+  if (G.empty()) return false;
+  Index axis = 0;
+  G.on().diagonal(G).maxCoeff(&axis);
+  Vector x = Vector::Unit(G.rows(), axis);
+  double gain = 0;
+  for (int k = 0; k < steps && !(gain > thresholds::kOutgrown); ++k) {
+    x = G.on().symmetric_times(G, x);
+    gain = x.norm();
+    x /= gain;
+  }
+  return !(gain <= thresholds::kOutgrown);
+}
+
+Array triangular_root(const Array& G) {
+  const Backend& on = G.on();
+  const Vector zero = (on.diagonal(G).array() == 0).cast<double>();
+  const Array filled = on.copy(G);
+  on.add_diagonal(filled, zero);
+  const Array K = on.cholesky(filled);
+  if (!K.empty()) {
+    on.add_diagonal(K, -zero);
+    return K;
+  }
+  const linalg::ArrayEigen eigen = on.symmetric_eigen(G);
+  on.scale_rows(eigen.Q, Vector::Ones(zero.size()) - zero);
+  return on.triangular_factor(linalg::scaled_rows(eigen.values.cwiseMax(0).cwiseSqrt(), on.transposed(eigen.Q)));
+}
+
+}  // namespace cgmca

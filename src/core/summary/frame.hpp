@@ -1,0 +1,60 @@
+// The frame of a summary in QR form: Xc Xcᵀ = Pᵀ G P.                                             docs/method.md (27)
+//
+// P is triangular within each domain and whitens the vectors it is made of. G = P⁻ᵀ Xc Xcᵀ P⁻¹ is therefore well
+// conditioned, however ill-conditioned the data are, as long as later samples are like those vectors. Sums of y yᵀ then
+// lose nothing that a QR factorization would keep, and cost matrix products only. When later samples are unlike them,
+// and G grows, a new frame has to be made.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../linalg/backend.hpp"
+#include "deviations.hpp"
+#include "layout.hpp"
+
+namespace cgmca {
+
+struct Frame {
+  linalg::Places features;  // those that vary, domain by domain, in an order in which P is triangular
+  linalg::Places constant;  // the others
+  std::vector<std::shared_ptr<const linalg::ArraySolver>> P;  // one a domain
+
+  Index size() const { return static_cast<Index>(features.size()); }
+  Index size(std::size_t domain) const { return P[domain]->R().rows(); }
+  void enter(const linalg::Array& X) const;  // Y = P⁻ᵀ X in place of X: rows are the features in their order
+  linalg::Array triangle(const linalg::Array& G) const;  // R = K P, KᵀK = G; columns are the features in their order
+  linalg::Array whole() const;                           // P of all domains, block diagonal
+  // Nothing where that cannot be a frame of these domains.
+  static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Places features,
+                                         const Layout& layout);
+};
+
+// The frame of vectors, and the upper triangle of G.
+struct Framed {
+  Frame frame;
+  linalg::Array G;
+};
+Framed make_frame(const Deviations& Z, const Layout& layout);
+
+// Samples as they are in the frame: those alike, summed; the others are unlike the ones that made it.
+struct FramedSamples {
+  linalg::Array G;            // what was there and Σ y yᵀ
+  Vector sum;                 // Σ z of those alike, all features
+  Vector sum_in_frame;        // Σ y
+  std::vector<Index> unlike;  // ascending
+};
+// z are deviations from the mean so far. A feature that never varied must have exactly the mean, or is new.
+FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
+
+// Whether G, of which the upper triangle is given, has grown too far from the I it began as. Samples never lower its
+// smallest eigenvalue, 1, so that the largest is a bound of κ(G).
+bool outgrown(const linalg::Array& G);
+
+// K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of
+// the other); then K = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular. A zero column of G stays one of K.
+linalg::Array triangular_root(const linalg::Array& G);
+
+}  // namespace cgmca

@@ -1,0 +1,47 @@
+// The QR form of a summary: Xc Xcᵀ = Pᵀ G P with a frame P.                                        docs/method.md (27)
+//
+// Samples unlike those that made the frame wait as rows until there are many of them; then all make a new frame.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "frame.hpp"
+#include "gram.hpp"
+#include "rows.hpp"
+
+namespace cgmca {
+
+struct FramedState {
+  Count count;
+  std::shared_ptr<const Frame> frame;  // P
+  linalg::Array G;                     // upper triangle
+
+  // Z Zᵀ = Xc Xcᵀ of `count` samples.
+  FramedState(const Deviations& Z, Count count, const Layout& layout);
+  FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_)
+      : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)) {}
+
+  // Takes in the rows, leaving those that have to wait.
+  void add(Rows& rows, const Vector& origin, const Layout& layout);
+  // Z Zᵀ = Xc Xcᵀ of more samples: all together make a new frame.
+  void merge(const linalg::Array& Z, const Count& more, const Layout& layout);
+
+  // R with RᵀR = Xc Xcᵀ of all samples and rows (p×p, zero below row d1 in the columns of domain 1).
+  linalg::Array triangle(const Rows& rows, const Vector& origin, const Layout& layout) const;
+  // The columns of that for domain 1 come in the order of its features, so that its part is triangular.
+  bool first_is_triangle(const Layout& layout) const;
+
+ private:
+  // With the rows inside, and which of them have to wait.
+  std::pair<FramedState, std::vector<Index>> enter(const Rows& rows, const Vector& origin) const;
+  linalg::Array triangle_with(const Rows& rows, const std::vector<Index>& waiting, const Vector& origin,
+                              const Layout& layout) const;
+  void renew(Rows& rows, const Vector& origin, const Layout& layout);
+};
+
+// The mean of the rows relative to an origin.
+Count count_of(const linalg::Backend& on, const MatchedSamples& X, const Vector& origin);
+
+}  // namespace cgmca

@@ -1,0 +1,58 @@
+#include "gram.hpp"
+
+#include <cmath>
+
+#include "../thresholds.hpp"
+
+namespace cgmca {
+
+using linalg::Array;
+using linalg::Backend;
+
+Vector Count::step_to(const Count& other) const {
+  if (samples == 0 || other.samples == 0) return Vector::Zero(other.mean.size());
+  const double na = static_cast<double>(samples), nb = static_cast<double>(other.samples);
+  return std::sqrt(na * nb / (na + nb)) * (other.mean - mean);
+}
+
+void Count::join(const Count& other) {
+  if (samples == 0) {
+    *this = other;
+    return;
+  }
+  samples += other.samples;
+  mean += static_cast<double>(other.samples) / static_cast<double>(samples) * (other.mean - mean);
+}
+
+void GramState::add(const Deviations& Xc, const Count& added) {
+  Xc.for_each_tile([&](const Array& tile) { G.on().add_gram(G, tile); });
+  if (count.samples > 0) G.on().add_gram(G, G.on().upload(count.step_to(added)));
+  count.join(added);
+}
+
+void GramState::merge(const GramState& other, const Vector& shift) {
+  const Count theirs{other.count.samples, other.count.mean + shift};
+  G.on().add(G, other.G);
+  G.on().add_gram(G, G.on().upload(count.step_to(theirs)));
+  count.join(theirs);
+}
+
+Array GramState::theta() const {
+  const Array theta = G.on().copy(G);
+  G.on().scale(theta, 1 / static_cast<double>(count.samples - 1));
+  G.on().assign_lower_from_upper(theta);
+  return theta;
+}
+
+Array GramState::root() const {
+  const Backend& on = G.on();
+  const Vector size = on.diagonal(G).cwiseSqrt(), scale = (size.array() > 0).select(size, 1.0);
+  const Array unit = on.copy(G);
+  on.scale_rows(unit, scale.cwiseInverse());
+  on.scale_columns(unit, scale.cwiseInverse());
+  const Array K = on.pivoted_cholesky(unit, thresholds::gram_rounding(G.rows(), count.samples));
+  on.scale_columns(K, scale);
+  return on.transposed(K);
+}
+
+}  // namespace cgmca

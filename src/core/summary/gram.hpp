@@ -1,0 +1,43 @@
+// The Gram form of a summary: G = Xc Xcᵀ, summed.                                                  docs/method.md (17)
+//
+// Two sets of samples a and b, of means m_a and m_b, have together
+//   Xc Xcᵀ = Xc_a Xc_aᵀ + Xc_b Xc_bᵀ + s sᵀ,   s = √(n_a n_b / n) (m_b - m_a)
+#pragma once
+
+#include <cgmca/types.hpp>
+
+#include "../linalg/backend.hpp"
+#include "deviations.hpp"
+
+namespace cgmca {
+
+// How many samples, and their mean relative to the summary's origin. Sets of samples join by (17).
+struct Count {
+  Index samples = 0;
+  Vector mean;
+
+  Vector step_to(const Count& other) const;  // s
+  void join(const Count& other);
+};
+
+struct GramState {
+  Count count;
+  linalg::Array G;  // p×p, upper triangle
+
+  GramState(const linalg::Backend& on, Index p) : G(on.zeros(p, p)) {}
+  GramState(Count count_, linalg::Array G_) : count(std::move(count_)), G(std::move(G_)) {}
+  GramState(const GramState& other) : count(other.count), G(other.G.on().copy(other.G)) {}
+  GramState& operator=(const GramState& other) { return *this = GramState(other); }
+  GramState(GramState&&) noexcept = default;
+  GramState& operator=(GramState&&) noexcept = default;
+  ~GramState() = default;
+
+  void add(const Deviations& Xc, const Count& added);       // Xc are deviations from added.mean
+  void merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours
+  linalg::Array theta() const;                              // G/(n-1), both triangles
+  // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has of its
+  // own in G is rounding of the size eps; its square root would pass for a direction.
+  linalg::Array root() const;
+};
+
+}  // namespace cgmca

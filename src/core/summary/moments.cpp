@@ -1,0 +1,87 @@
+#include "moments.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "state.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+
+Moments of_rows(const Summary::State& state, Moments result) {
+  const Vector mean = state.count().mean;
+  const MatchedSamples domains = state.rows.by_domain();
+  for (Index i = 0; i < state.layout.domains(); ++i) {
+    const Index start = state.layout.start(i), d = state.layout.features(i);
+    result.S.push_back(state.on->load({domains[static_cast<std::size_t>(i)]}, 0, state.rows.count(),
+                                      state.origin.segment(start, d), mean.segment(start, d)));
+  }
+  return result;
+}
+
+// Rᵀ, domain by domain; what is zero below R's diagonal is left out.
+Moments of_frame(const Summary::State& state, Moments result) {
+  const Array R = state.framed()->triangle(state.rows, state.origin, state.layout);
+  for (Index i = 0; i < state.layout.domains(); ++i) {
+    const Index start = state.layout.start(i), d = state.layout.features(i);
+    result.S.push_back(state.on->transposed(R.block(0, start, start + d, d)));
+  }
+  result.first_is_triangle = state.framed()->first_is_triangle(state.layout);
+  return result;
+}
+
+Moments of_gram(const Summary::State& state, Moments result) {
+  if (state.rows.count() == 0) {
+    result.theta = state.gram()->theta();
+  } else {
+    GramState all = *state.gram();
+    const Count added = count_of(*state.on, state.rows.by_domain(), state.origin);
+    all.add(Deviations(*state.on, state.rows.by_domain(), state.origin, added.mean), added);
+    result.theta = all.theta();
+  }
+  return result;
+}
+
+Moments moments_of(const Summary::State& state, SummaryForm form) {
+  const Index n = state.samples();
+  if (n < 2) {
+    throw TooFewSamples(fmt::format("{}; a covariance needs at least 2", counted_samples(state.layout.domains(), n)));
+  }
+  Moments result{n, form, state.layout, {}, false, {}};
+  if (form == SummaryForm::gram) return of_gram(state, std::move(result));
+  result = form == SummaryForm::rows ? of_rows(state, std::move(result)) : of_frame(state, std::move(result));
+  for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(static_cast<double>(n - 1)));
+  return result;
+}
+
+// With all rows compressed, which may turn a Gram form that was chosen into the other.
+Summary::State all_compressed(const Summary::State& state) {
+  Summary::State all = state;
+  if (all.rows.count() > 0) all.compress_rows();
+  return all;
+}
+
+}  // namespace
+
+Moments moments(const Summary& summary) {
+  const Summary::State& state = summary.state();
+  const bool may_turn = state.gram() != nullptr && state.accumulate == Accumulate::automatic && state.rows.count() > 0;
+  if (!may_turn) return moments_of(state, state.form());
+  const Summary::State all = all_compressed(state);
+  return moments_of(all, all.form());
+}
+
+Moments factored_moments(const Summary& summary) {
+  if (summary.form() != SummaryForm::gram) return moments(summary);
+  Summary::State all = all_compressed(summary.state());
+  if (all.gram() != nullptr) all.turn_to_framed();
+  return moments_of(all, SummaryForm::qr);
+}
+
+}  // namespace cgmca

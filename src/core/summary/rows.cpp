@@ -1,0 +1,50 @@
+#include "rows.hpp"
+
+#include <cgmca/parallel.hpp>
+
+#include <algorithm>
+
+namespace cgmca {
+namespace {
+
+// More room than this is given back when the rows are taken out.
+constexpr Index kKeptRoom = 4096;
+
+}  // namespace
+
+void Rows::append(const MatchedSamples& X, Index first, Index count, Index most) {
+  const Index needed = count_ + count;
+  if (samples_.cols() < needed) {
+    samples_.conservativeResize(Eigen::NoChange, std::min(most, std::max(needed, 2 * samples_.cols())));
+  }
+  by_columns(layout_.size(), count, [&](Index from, Index some) {
+    for (Index i = 0; i < layout_.domains(); ++i) {
+      X[static_cast<std::size_t>(i)].visit([&](const auto& domain) {
+        samples_.block(layout_.start(i), count_ + from, layout_.features(i), some) =
+            domain.middleCols(first + from, some).template cast<double>();
+      });
+    }
+  });
+  count_ = needed;
+}
+
+void Rows::keep(const std::vector<Index>& columns) {
+  count_ = 0;
+  for (const Index j : columns) {
+    if (j != count_) samples_.col(count_) = samples_.col(j);
+    ++count_;
+  }
+  if (samples_.cols() > kKeptRoom) samples_ = Matrix(samples_.leftCols(count_));
+}
+
+void Rows::clear() { keep({}); }
+
+MatchedSamples Rows::by_domain() const {
+  MatchedSamples views;
+  for (Index i = 0; i < layout_.domains(); ++i) {
+    views.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
+  }
+  return views;
+}
+
+}  // namespace cgmca

@@ -1,0 +1,181 @@
+#include "state.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+
+// Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
+// be fast, few enough to keep memory small.
+constexpr Index kBlock = 4096;
+
+MatchedSamples columns_of(const MatchedSamples& X, Index first, Index count) {
+  MatchedSamples part;
+  for (const SampleView& domain : X) {
+    domain.visit([&](const auto& samples) { part.emplace_back(samples.middleCols(first, count)); });
+  }
+  return part;
+}
+
+Vector first_sample(const MatchedSamples& X, const Layout& layout) {
+  Vector first(layout.size());
+  for (Index i = 0; i < layout.domains(); ++i) {
+    X[static_cast<std::size_t>(i)].visit([&](const auto& samples) {
+      first.segment(layout.start(i), layout.features(i)) = samples.col(0).template cast<double>();
+    });
+  }
+  return first;
+}
+
+// Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
+Array root_of(const Summary::State& state) {
+  if (const GramState* gram = state.gram()) return gram->root();
+  return state.on->transposed(state.framed()->triangle(Rows(state.layout), state.origin, state.layout));
+}
+
+}  // namespace
+
+std::vector<Index> features_of(const std::vector<DomainInfo>& domains) {
+  std::vector<Index> features;
+  for (const DomainInfo& domain : domains) features.push_back(domain.features);
+  return features;
+}
+
+Summary::State::State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_)
+    : info(std::move(info_)),
+      accumulate(accumulate_),
+      on(&on_),
+      layout(features_of(info)),
+      rows(layout),
+      safety(layout) {}
+
+SummaryForm Summary::State::form() const {
+  if (nothing_compressed()) return SummaryForm::rows;
+  return gram() != nullptr ? SummaryForm::gram : SummaryForm::qr;
+}
+
+Index Summary::State::samples() const {
+  const Index inside = gram() != nullptr ? gram()->count.samples : framed() != nullptr ? framed()->count.samples : 0;
+  return inside + rows.count();
+}
+
+Count Summary::State::compressed_count() const {
+  if (const GramState* form = gram()) return form->count;
+  if (const FramedState* form = framed()) return form->count;
+  return {};
+}
+
+Count Summary::State::count() const {
+  Count all = compressed_count();
+  if (rows.count() > 0) all.join(count_of(*on, rows.by_domain(), origin));
+  if (all.samples == 0) throw TooFewSamples("the mean of no samples");
+  return all;
+}
+
+// Twice as many as features at first, then a block at a time.
+Index Summary::State::capacity() const { return nothing_compressed() ? 2 * layout.size() : kBlock; }
+
+void Summary::State::add(const MatchedSamples& X) {
+  const Index n = X.front().cols();
+  if (n > 0 && origin.size() == 0) origin = first_sample(X, layout);
+  for (Index first = 0; first < n;) {
+    if (rows.count() == capacity()) compress_rows();
+    const Index count = std::min(n - first, capacity() - rows.count());
+    const bool direct = accumulate == Accumulate::gram && framed() == nullptr;
+    if (direct && count == capacity() && first + count < n) {
+      // As they would be next, but without waiting.
+      const MatchedSamples block = columns_of(X, first, count);
+      const Count added = count_of(*on, block, origin);
+      if (nothing_compressed()) compressed = GramState(*on, layout.size());
+      gram()->add(Deviations(*on, block, origin, added.mean), added);
+    } else {
+      rows.append(X, first, count, capacity());
+    }
+    first += count;
+  }
+}
+
+void Summary::State::compress_rows() {
+  if (FramedState* form = framed()) return form->add(rows, origin, layout);
+  const Count added = count_of(*on, rows.by_domain(), origin);
+  const Deviations Xc(*on, rows.by_domain(), origin, added.mean);
+  if (accumulate == Accumulate::gram) {
+    if (nothing_compressed()) compressed = GramState(*on, layout.size());
+    gram()->add(Xc, added);
+  } else if (GramState* form = gram()) {
+    const Vector step = form->count.step_to(added);
+    if (safety.carry(Xc.squares() + step.cwiseAbs2(), layout)) {
+      form->add(Xc, added);
+    } else {
+      GramState sum = *form;
+      sum.add(Xc, added);
+      if (safety.measure(sum.G, layout)) {
+        *form = std::move(sum);
+      } else {  // what was there before is still accurate
+        turn_to_framed();
+        framed()->merge(Xc.tile(0, Xc.count()), added, layout);
+      }
+    }
+  } else {
+    const bool may_choose = accumulate == Accumulate::automatic;
+    if (may_choose && GramSafety::diagonal_allows(Xc.squares(), layout)) {
+      GramState sum(*on, layout.size());
+      sum.add(Xc, added);
+      if (safety.measure(sum.G, layout)) compressed = std::move(sum);
+    }
+    if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
+  }
+  rows.clear();
+}
+
+void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }
+
+void Summary::State::merge(const State& that) {
+  for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(static_cast<Domain>(i + 1), info[i], that.info[i]);
+  if (that.origin.size() == 0) return;  // no samples
+  if (that.nothing_compressed()) return add(that.rows.by_domain());
+
+  if (nothing_compressed()) {
+    // Only the other one is compressed: continue it with our rows.
+    const Rows own = std::exchange(rows, that.rows);
+    origin = that.origin;
+    compressed = that.compressed;
+    safety = that.safety;
+    if (gram() != nullptr) {
+      const bool unproven = accumulate == Accumulate::automatic && that.accumulate == Accumulate::gram;
+      if (accumulate == Accumulate::qr || (unproven && !safety.measure(gram()->G, layout))) turn_to_framed();
+    }
+    if (own.count() > 0) add(own.by_domain());
+    return;
+  }
+
+  const Vector shift = that.origin - origin;
+  bool summed = false;
+  if (gram() != nullptr && that.gram() != nullptr) {
+    GramState sum = *gram();
+    sum.merge(*that.gram(), shift);
+    summed = accumulate != Accumulate::automatic || safety.measure(sum.G, layout);
+    if (summed) *gram() = std::move(sum);
+  }
+  if (!summed) {
+    if (gram() != nullptr) turn_to_framed();
+    Count theirs = that.compressed_count();
+    theirs.mean += shift;
+    framed()->merge(root_of(that), theirs, layout);
+  }
+  if (that.rows.count() > 0) add(that.rows.by_domain());
+}
+
+std::string counted_samples(Index m, Index count) {
+  const char* noun = m == 1 ? "sample" : m == 2 ? "matched pair" : "matched sample";
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace cgmca

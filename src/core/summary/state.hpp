@@ -1,0 +1,49 @@
+// What a summary holds: samples that wait as rows, and the compressed ones in one of two forms.
+#pragma once
+
+#include <cgmca/summary.hpp>
+#include <variant>
+
+#include "choose.hpp"
+#include "framed.hpp"
+#include "gram.hpp"
+#include "layout.hpp"
+#include "rows.hpp"
+
+namespace cgmca {
+
+struct Summary::State {
+  State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
+
+  std::vector<DomainInfo> info;
+  Accumulate accumulate;
+  const linalg::Backend* on;
+  Layout layout;
+  Vector origin;  // the first sample; means are relative to it. Empty while there is none
+  Rows rows;
+  std::variant<std::monostate, GramState, FramedState> compressed;
+  GramSafety safety;  // of a Gram form that was chosen
+
+  GramState* gram() { return std::get_if<GramState>(&compressed); }
+  const GramState* gram() const { return std::get_if<GramState>(&compressed); }
+  FramedState* framed() { return std::get_if<FramedState>(&compressed); }
+  const FramedState* framed() const { return std::get_if<FramedState>(&compressed); }
+  bool nothing_compressed() const { return std::holds_alternative<std::monostate>(compressed); }
+  SummaryForm form() const;
+  Index samples() const;
+  Count compressed_count() const;  // of the compressed samples
+  Count count() const;             // of all; throws TooFewSamples where there are none
+
+  Index capacity() const;  // rows wait until there are this many
+  void add(const MatchedSamples& X);
+  void merge(const State& other);  // may leave this one half merged if it throws
+  void compress_rows();
+  void turn_to_framed();
+};
+
+std::vector<Index> features_of(const std::vector<DomainInfo>& domains);
+
+// "1 matched pair", "7 samples": what a summary of m domains counts.
+std::string counted_samples(Index m, Index count);
+
+}  // namespace cgmca

@@ -1,0 +1,153 @@
+#include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
+#include <cgmca/summary.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <cmath>
+#include <utility>
+
+#include "../thresholds.hpp"
+#include "state.hpp"
+
+namespace cgmca {
+namespace {
+
+using thresholds::kLargestValue;
+
+[[noreturn]] void refuse_value(const std::string& domain, double value, Index row, Index column) {
+  const std::string place = fmt::format("at row {}, column {} (counted from 0; a row is a sample)", row, column);
+  if (std::isfinite(value)) {
+    throw InvalidInput(
+        fmt::format("{} holds {:.3g} {}; its square is too large for a double. Give this domain in a larger unit",
+                    domain, value, place));
+  }
+  throw NotFinite(fmt::format("{} holds {} {}. Remove or fill in such samples in both domains first", domain,
+                              std::isnan(value) ? "NaN" : "infinity", place),
+                  row, column);
+}
+
+// All values are finite, and none too large.
+void check_values(const std::string& domain, const auto& X, Index first_row) {
+  std::atomic<bool> all_small = true;
+  by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
+    if (!(X.middleCols(first, count).template cast<double>().cwiseAbs().sum() <= kLargestValue)) all_small = false;
+  });
+  if (all_small) return;
+  for (Index sample = 0; sample < X.cols(); ++sample) {
+    for (Index feature = 0; feature < X.rows(); ++feature) {
+      const auto value = static_cast<double>(X(feature, sample));
+      if (!(std::abs(value) <= kLargestValue)) refuse_value(domain, value, first_row + sample, feature);
+    }
+  }
+}
+
+std::string sizes(const Summary::State& state) { return fmt::format("{}", fmt::join(features_of(state.info), "+")); }
+
+}  // namespace
+
+const char* name(Accumulate accumulate) {
+  switch (accumulate) {
+    case Accumulate::automatic:
+      return "auto";
+    case Accumulate::qr:
+      return "qr";
+    case Accumulate::gram:
+      return "gram";
+  }
+  return "?";
+}
+
+const char* name(SummaryForm form) {
+  switch (form) {
+    case SummaryForm::rows:
+      return "rows";
+    case SummaryForm::qr:
+      return "qr";
+    case SummaryForm::gram:
+      return "gram";
+  }
+  return "?";
+}
+
+Summary::Summary(std::vector<DomainInfo> domains, Accumulate accumulate) {
+  if (domains.empty()) throw InvalidInput("a summary of no domains; at least 1 is needed");
+  for (const DomainInfo& domain : domains) {
+    if (domain.features >= 1) continue;
+    const auto counts = features_of(domains);
+    throw InvalidInput(fmt::format("a summary of {} features; {} at least 1", fmt::join(counts, " and "),
+                                   counts.size() == 1   ? "there must be"
+                                   : counts.size() == 2 ? "both need"
+                                                        : "each domain needs"));
+  }
+  for (std::size_t i = 0; i < domains.size(); ++i) cgmca::check(static_cast<Domain>(i + 1), domains[i]);
+  state_ = std::make_unique<State>(std::move(domains), accumulate);
+}
+Summary::Summary(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Summary::~Summary() = default;
+Summary::Summary(const Summary& other) : state_(std::make_unique<State>(*other.state_)) {}
+Summary& Summary::operator=(const Summary& other) { return *this = Summary(other); }
+Summary::Summary(Summary&& other) noexcept = default;
+Summary& Summary::operator=(Summary&& other) noexcept = default;
+
+void Summary::check(const MatchedSamples& X, Index first) const {
+  if (static_cast<Index>(X.size()) != domains()) {
+    throw InvalidInput(fmt::format("samples of {} domains for a summary of {}", X.size(), domains()));
+  }
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    const DomainInfo& info = state_->info[i];
+    if (X[i].rows() == info.features) continue;
+    throw WrongDimension(fmt::format("{} has {} features in this summary, the samples added have {}",
+                                     describe(static_cast<Domain>(i + 1), info), info.features, X[i].rows()));
+  }
+  for (std::size_t i = 1; i < X.size(); ++i) {
+    if (X[i].cols() == X[0].cols()) continue;
+    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain {} has {}; matched {} need as many of each",
+                                     X[0].cols(), i + 1, X[i].cols(), X.size() == 2 ? "pairs" : "samples"));
+  }
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    const std::string domain = describe(static_cast<Domain>(i + 1), state_->info[i]);
+    X[i].visit([&](const auto& samples) { check_values(domain, samples, first); });
+  }
+}
+
+void Summary::add(const MatchedSamples& X) {
+  check(X, samples());
+  state_->add(X);
+}
+
+void Summary::merge(const Summary& other) {
+  bool same = domains() == other.domains();
+  for (std::size_t i = 0; same && i < state_->info.size(); ++i) {
+    same = state_->info[i].features == other.state_->info[i].features;
+  }
+  if (!same) {
+    throw WrongDimension(
+        fmt::format("cannot merge a summary of {} features with one of {}", sizes(*state_), sizes(*other.state_)));
+  }
+  auto merged = std::make_unique<State>(*state_);  // so that this one stays as it is where that fails
+  merged->merge(*other.state_);
+  state_ = std::move(merged);
+}
+
+Index Summary::samples() const { return state_->samples(); }
+SummaryForm Summary::form() const { return state_->form(); }
+Index Summary::domains() const { return static_cast<Index>(state_->info.size()); }
+Accumulate Summary::accumulate() const { return state_->accumulate; }
+
+const DomainInfo& Summary::domain(Domain domain) const {
+  if (number(domain) < 1 || number(domain) > domains()) {
+    throw MissingDomain(fmt::format("a summary of {} domains has no domain {}", domains(), number(domain)));
+  }
+  return state_->info[slot(domain)];
+}
+
+Vector Summary::mean(Domain domain) const {
+  const Index d = dimension(domain), start = state_->layout.start(number(domain) - 1);
+  const Vector mean = state_->count().mean;
+  return state_->origin.segment(start, d) + mean.segment(start, d);
+}
+
+}  // namespace cgmca

@@ -1,0 +1,84 @@
+// Every numerical threshold of the core, with its reason. eps is the rounding unit of a double, κ a condition number.
+#pragma once
+
+#include <cgmca/types.hpp>
+#include <cmath>
+#include <limits>
+
+namespace cgmca::thresholds {
+
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+// --- What samples may be -------------------------------------------------------------------------------------------
+
+// Larger values have squares whose sums overflow.
+inline constexpr double kLargestValue = 1e140;
+// A feature that varies by less, in all samples together, does not vary: its squares vanish.
+inline constexpr double kNoVariation = 1e-290;
+// Products of smaller variances lose digits to underflow.
+inline constexpr double kSmallestVariance = 1e-280;
+
+// --- Which form a summary takes ------------------------------------------------------------------------------------
+
+// The Gram form is chosen without being asked for while κ(Θ_ii) is at most this for every domain. Its errors, a small
+// multiple of eps·κ(Θ_ii), then stay near 1e-12. (Those of the framed form are of the order eps·κ(Θ_ii)^½.)
+inline constexpr double kSafeGramCondition = 1e4;
+
+// --- The frame of a summary ----------------------------------------------------------------------------------------
+
+// A sample is like those that made the frame while ‖y‖² is at most this; typical is p/n of them. Solving for y errs as
+// a change of P's columns by eps·‖y‖ of their lengths would.
+inline constexpr double kAlike = 8;
+// The frame is renewed when G = P⁻ᵀ Xc Xcᵀ P⁻¹, which began as I, has an eigenvalue above this.
+inline constexpr double kOutgrown = 64;
+// A feature counts as independent without a closer look if at least this part of its norm is not explained by the
+// features before it. Below that, rounding could be mistaken for signal.
+inline constexpr double kClearlyIndependent = 1e-9;
+// A feature is determined by others if at most this part of its norm is its own: rounding is smaller, signal larger.
+inline constexpr double kDetermined = 256 * kEpsilon;
+// G is kept from being singular as if one more sample had this part of a determined feature's norm.
+inline constexpr double kDeterminedSample = 4 * kEpsilon;
+
+// --- Whitening -----------------------------------------------------------------------------------------------------
+
+// A triangle whitens as well as the spectrum while κ(L) is at most this: the rank is full beyond doubt, and the error,
+// a small multiple of eps·κ(L), stays near 1e-12.
+inline constexpr double kSafeTriangle = 1e4;
+// The same for a triangle computed from LᵀL, whose error is eps·κ(L)².
+inline constexpr double kSafeSquaredTriangle = 100;
+// The same for a pivoted Cholesky factor, which has shown the rank: the SVD in its place would err as much.
+inline constexpr double kSafePivotedTriangle = 1e5;
+// A user's own rank tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
+inline constexpr double kLargestTriangleTolerance = 1e-6;
+
+// --- Directions and ties -------------------------------------------------------------------------------------------
+
+// Canonical correlations are equal to rounding if they differ by at most this times eps times the largest rank, or,
+// of a Gram summary, times κ(Θ_i) ...
+inline constexpr double kTie = 8;
+// ... which, where the Gram form was forced upon ill-conditioned data, counts as this at most.
+inline constexpr double kLargestTieCondition = 1e4;
+// Merits (shares of variance, places of features) this close, relative to the largest, count as equal.
+inline constexpr double kEqualMerit = 1e-8;
+// Two entries of a column this close to its largest, relatively, are equally large when its sign is chosen.
+inline constexpr double kEqualEntry = 1e-6;
+// Singular vectors from the eigenvectors of BBᵀ are as accurate as those of an SVD while σ is at least this part of
+// σ_1.
+inline constexpr double kLeastLeading = 0.1;
+
+// --- Covariances ---------------------------------------------------------------------------------------------------
+
+// A prescribed covariance may be unsymmetric or have a negative eigenvalue up to this part of its largest.
+inline constexpr double kCovarianceRounding = 1e-10;
+
+// --- What a model is warned of and refused for ---------------------------------------------------------------------
+
+// A correlation within this of 1 is 1 to rounding: the fit is saturated.
+inline constexpr double kSaturated = 1e-8;
+
+// Eigenvalues of a Gram matrix of p features, summed over n samples, are rounding up to this part of the largest.
+inline double gram_rounding(Index p, Index n) {
+  return (static_cast<double>(p) + std::sqrt(static_cast<double>(n))) * kEpsilon;
+}
+
+}  // namespace cgmca::thresholds

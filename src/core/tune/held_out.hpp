@@ -1,0 +1,40 @@
+// What is measured on the pairs that a training set leaves out.
+#pragma once
+
+#include <array>
+#include <cgmca/folds.hpp>
+#include <cgmca/tune.hpp>
+#include <vector>
+
+#include "../whitening/factors.hpp"
+
+namespace cgmca {
+
+// A training set in the coordinates of its own principal directions: y_i = U_iᵀ (x_i - mean_i), r_i of them instead of
+// d_i. Maps, distances and translation errors are the same there, for every truncation and ridge.
+Factors reduce(Factors factors);
+
+// The principal directions of each domain of a training set, and its means.
+struct Directions {
+  std::array<Matrix, 2> U;
+  std::array<Vector, 2> mean;
+};
+Directions directions_of(const Factors& factors);
+
+// Held-out pairs in those coordinates: for every linear f, Σ_j ‖f(y_1j, y_2j)‖² = ‖f(H_1, H_2)‖_F².
+struct HeldOut {
+  double samples = 0;
+  std::array<Matrix, 2> H;          // r_i×m
+  std::array<double, 2> outside{};  // Σ_j of the squared distance from the training set's directions
+  std::array<double, 2> total{};    // Σ_j ‖x_ij - mean_i‖²
+  Matrix labelled, queries;         // of TransferLabels
+  std::vector<int> query_labels;
+};
+HeldOut hold_out(const Summary& part, const Directions& training);
+void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
+                Index repeat, Index fold);
+
+using Errors = std::array<double, kCriteria.size()>;
+Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels);
+
+}  // namespace cgmca

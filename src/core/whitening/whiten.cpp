@@ -1,0 +1,182 @@
+#include "whiten.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "../thresholds.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+using linalg::Places;
+
+// The features that vary. A constant one has exactly zero variance in every form of summary.
+Varying varying(const Vector& variance, Domain domain) {
+  Varying result{{}, variance.size()};
+  for (Index j = 0; j < variance.size(); ++j) {
+    if (variance(j) > 0) result.places.push_back(j);
+  }
+  if (result.places.empty()) {
+    throw NoVariance(
+        fmt::format("domain {} has no variance: each of its {} features is constant over all samples, to 1e-160",
+                    number(domain), variance.size()));
+  }
+  if (variance.maxCoeff() < thresholds::kSmallestVariance) {
+    throw NoVariance(
+        fmt::format("the variances of domain {}, at most {:.1e}, are too small for a double. Give this domain "
+                    "in a smaller unit",
+                    number(domain), variance.maxCoeff()));
+  }
+  return result;
+}
+
+Index rank_above(const Vector& descending, double tolerance) {
+  return std::count_if(descending.begin(), descending.end(),
+                       [&](double value) { return value > tolerance * descending(0); });
+}
+
+WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, double tolerance, std::string route) {
+  WhitenedDomain domain;
+  domain.whitening = std::make_shared<SpectrumWhitening>(U, s, s);
+  domain.trace = s.squaredNorm();
+  domain.concentration = (s / s.norm()).array().pow(4).sum();
+  domain.condition = s(0) / s(s.size() - 1);
+  domain.variance = std::move(variance);
+  domain.tolerance = tolerance;
+  domain.data_rank = s.size();
+  domain.route = std::move(route);
+  return domain;
+}
+
+WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double condition, const Vector& variance,
+                           double tolerance, std::string route) {
+  WhitenedDomain domain;
+  domain.data_rank = whitening->rank();
+  domain.whitening = std::move(whitening);
+  domain.trace = variance.sum();
+  domain.condition = condition;
+  domain.variance = variance;
+  domain.tolerance = tolerance;
+  domain.route = std::move(route);
+  return domain;
+}
+
+// S = (V R)ᵀ: as many samples as features that vary, or more.
+std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& variance, const Varying& features,
+                                                bool triangle, double tolerance) {
+  const Backend& on = S.on();
+  linalg::ArrayQr qr;
+  if (triangle) {
+    qr.R = on.transposed(S);
+  } else {
+    qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
+  }
+  const double condition = on.condition(qr.R);
+  if (!(condition <= thresholds::kSafeTriangle)) return std::nullopt;  // nor where it is not finite
+  WhitenedSamples result;
+  result.V = triangle ? on.identity(S.cols(), S.cols()) : qr.Q;
+  result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, features), condition, variance, tolerance,
+                              triangle ? "triangle" : "geqrf");
+  return result;
+}
+
+// Fewer samples than features: S is centred, so that S P = [L, 0] with the reflection P = I - 2vvᵀ that takes (1, …,
+// 1)/√n to the last axis. LᵀL is the leading block of P SᵀS P, and R its Cholesky factor: that squares κ(L), which must
+// be small.
+std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& variance, double tolerance) {
+  const Backend& on = S.on();
+  const Index n = S.cols();
+  Vector v = Vector::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
+  v(n - 1) -= 1;
+  v.normalize();
+  const Array K = on.zeros(n, n);
+  on.add_gram_of_columns(K, S);
+  const Vector Kv = on.symmetric_times(K, v), w = 2 * (Kv - v.dot(Kv) * v);
+  on.add_outer(K, v, w, -1);  // P K P = K - v wᵀ - w vᵀ, w = 2 (Kv - (vᵀKv) v)
+  on.add_outer(K, w, v, -1);
+  const Array R = on.cholesky(K.block(0, 0, n - 1, n - 1));
+  if (R.empty()) return std::nullopt;
+  const double condition = on.condition(R);
+  if (!(condition <= thresholds::kSafeSquaredTriangle)) return std::nullopt;
+  const auto whitening = std::make_shared<WideWhitening>(S, R, v);
+  WhitenedSamples result;
+  result.V = whitening->basis_times(on.identity(n - 1, n - 1));
+  result.saturated = true;
+  result.domain = by_triangle(whitening, condition, variance, tolerance, "potrf");
+  return result;
+}
+
+std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
+                                               const WhiteningRequest& request, bool centred, bool triangle) {
+  const auto a = static_cast<Index>(features.places.size());
+  const bool square_triangle = triangle && S.rows() == S.cols();
+  if (S.cols() > a || square_triangle) {
+    return by_tall_triangle(S, variance, features, S.cols() <= a && square_triangle, request.tolerance);
+  }
+  if (centred && S.cols() > 2) return by_wide_triangle(S, variance, request.tolerance);
+  return std::nullopt;
+}
+
+}  // namespace
+
+WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, bool centred, bool triangle) {
+  const Backend& on = S.on();
+  const Vector variance = on.row_squared_norms(S);
+  const Varying features = varying(variance, request.domain);
+  if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
+    if (auto result = by_any_triangle(S, variance, features, request, centred, triangle)) return std::move(*result);
+  }
+  // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
+  const bool all = static_cast<Index>(features.places.size()) == S.rows();
+  const linalg::ArraySvd svd = on.thin_svd(all ? S : on.gather_rows(S, features.places));
+  const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);
+  return {by_spectrum(on.scatter_rows(svd.U.left(r), features.places, S.rows()), svd.s.head(r), variance,
+                      request.tolerance, linalg::described(svd.routine)),
+          svd.V.left(r)};
+}
+
+// Θ = KᵀK, K (r×a) by Cholesky, pivoted where the features depend on each other: with errors of eps κ(K), where an
+// eigendecomposition of Θ itself has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of
+// eps, so the rank cannot be told below the root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
+WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request) {
+  const Backend& on = theta.on();
+  const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;
+  const Vector variance = on.diagonal(theta);
+  const Varying features = varying(variance, request.domain);
+  const Array varied = on.gather(theta, features.places, features.places);
+  if (triangle) {
+    const Array R = on.cholesky(varied);
+    const double condition = R.empty() ? INFINITY : on.condition(R);
+    if (condition <= thresholds::kSafeTriangle) {
+      return by_triangle(std::make_shared<TriangleWhitening>(R, features), condition, variance, request.tolerance,
+                         "potrf");
+    }
+  }
+  const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
+  const Array K = on.pivoted_cholesky(varied, rounding);
+  // σ_1 >= the norm of the first row, σ_r <= that of the last.
+  const double first = std::sqrt(on.squared_norm(K.top(1))), last = std::sqrt(on.squared_norm(K.bottom(1)));
+  if (triangle && first <= thresholds::kSafePivotedTriangle * last) {
+    const linalg::ArrayQr qr = on.thin_qr(on.transposed(K));
+    const double condition = on.condition(qr.R);
+    if (condition <= thresholds::kSafePivotedTriangle) {
+      return by_triangle(std::make_shared<DependentWhitening>(qr.Q, qr.R, features), condition, variance,
+                         request.tolerance, "pstrf geqrf");
+    }
+  }
+  const linalg::ArraySvd svd = on.thin_svd(K);
+  const double cut = std::max(request.tolerance, std::sqrt(rounding));
+  const Index r = rank_above(svd.s, cut);
+  return by_spectrum(on.scatter_rows(svd.V.left(r), features.places, theta.rows()), svd.s.head(r), variance, cut,
+                     "pstrf " + linalg::described(svd.routine));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,28 @@
+// Whitening from a domain's samples, or from its covariance.
+#pragma once
+
+#include "whitening.hpp"
+
+namespace cgmca {
+
+// What is asked of a domain's whitening.
+struct WhiteningRequest {
+  Domain domain;     // for messages
+  Index samples;     // n: the rank is at most n - 1
+  double tolerance;  // the rank counts s_j > tolerance · s_1
+  bool spectrum;     // whether the spectrum is needed; otherwise a triangle may do
+};
+
+// From S with S Sᵀ = Θ.
+struct WhitenedSamples {
+  WhitenedDomain domain;
+  linalg::Array V;         // the samples whitened, one a row: W S = Vᵀ
+  bool saturated = false;  // V holds the first n-1 columns of the reflection that takes (1, …, 1) to the last axis
+};
+// `centred`: S are centred samples themselves, not pseudo-samples. `triangle`: Sᵀ is upper triangular.
+WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& request, bool centred, bool triangle);
+
+// From Θ itself, summed in the Gram form.
+WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request);
+
+}  // namespace cgmca

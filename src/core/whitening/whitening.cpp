@@ -1,0 +1,78 @@
+#include "whitening.hpp"
+
+#include <cmath>
+
+namespace cgmca {
+
+using linalg::AB;
+using linalg::Array;
+using linalg::AtB;
+using linalg::Backend;
+using linalg::scaled_rows;
+
+namespace {
+
+// HᵀH / ‖R‖² for H = R E or Rᵀ E.
+Array share_of(const Array& H, const Array& R) {
+  const Array shares = AtB(H, H);
+  H.on().scale(shares, 1 / R.on().squared_norm(R));
+  return shares;
+}
+
+}  // namespace
+
+// W = diag(1/scale) Uᵀ
+Array SpectrumWhitening::white(const Array& X) const { return scaled_rows(scale.cwiseInverse(), AtB(U, X)); }
+Array SpectrumWhitening::whitened(const Array& E) const {
+  return AB(U, scaled_rows(scale.cwiseInverse(), E.on().copy(E)));
+}
+Array SpectrumWhitening::coloured(const Array& E) const { return AB(U, scaled_rows(scale, E.on().copy(E))); }
+Array SpectrumWhitening::shares(const Array& E) const {
+  const Array half = scaled_rows(scale / scale.norm(), E.on().copy(E));
+  return AtB(half, half);
+}
+
+// W = R⁻ᵀ
+Array TriangleWhitening::white(const Array& X) const {
+  return X.on().solve_upper_transposed(R_, X.on().gather_rows(X, varying_.places));
+}
+Array TriangleWhitening::whitened(const Array& E) const {
+  return E.on().scatter_rows(E.on().solve_upper(R_, E), varying_.places, varying_.features);
+}
+Array TriangleWhitening::coloured(const Array& E) const {
+  return E.on().scatter_rows(E.on().upper_transposed_times(R_, E), varying_.places, varying_.features);
+}
+Array TriangleWhitening::shares(const Array& E) const { return share_of(E.on().upper_transposed_times(R_, E), R_); }
+
+// W = R⁻¹ Qᵀ
+Array DependentWhitening::white(const Array& X) const {
+  return X.on().solve_upper(R_, AtB(Q_, X.on().gather_rows(X, varying_.places)));
+}
+Array DependentWhitening::whitened(const Array& E) const {
+  return E.on().scatter_rows(AB(Q_, E.on().solve_upper_transposed(R_, E)), varying_.places, varying_.features);
+}
+Array DependentWhitening::coloured(const Array& E) const {
+  return E.on().scatter_rows(AB(Q_, E.on().upper_times(R_, E)), varying_.places, varying_.features);
+}
+Array DependentWhitening::shares(const Array& E) const { return share_of(E.on().upper_times(R_, E), R_); }
+
+// Wᵀ = L⁺ᵀ = L (LᵀL)⁻¹ = S V R⁻¹ R⁻ᵀ
+Array WideWhitening::white(const Array& X) const { return AtB(whitened(X.on().identity(rank(), rank())), X); }
+Array WideWhitening::whitened(const Array& E) const {
+  return AB(S_, basis_times(E.on().solve_upper(R_, E.on().solve_upper_transposed(R_, E))));
+}
+Array WideWhitening::coloured(const Array& E) const { return AB(S_, basis_times(E)); }
+Array WideWhitening::shares(const Array& E) const { return share_of(E.on().upper_times(R_, E), R_); }
+
+Array WideWhitening::basis_times(const Array& E) const {
+  const Backend& on = E.on();
+  const Index r = E.rows();
+  const Array result = on.zeros(r + 1, E.cols());
+  on.assign(result.top(r), E);
+  const Array v = on.upload(v_);
+  const Array vE = on.AtB(v.top(r), E);  // 1×k
+  on.add(result, on.AB(v, vE), -2);
+  return result;
+}
+
+}  // namespace cgmca

@@ -1,0 +1,120 @@
+// Whitening of one domain: L with L Lᵀ = Θ̃, the covariance that the constraint holds for, and W = L⁺, so that
+// W Θ̃ Wᵀ = I.                                                                                  docs/method.md (4) (24)
+//
+// Any such L serves: another one turns U_B by a rotation that the maps turn back. The spectrum tells ranks, gives
+// `data` covariances and can be regularized; where none of that is asked for, a triangle costs a fraction of it.
+#pragma once
+
+#include <cgmca/regularization.hpp>
+#include <memory>
+#include <string>
+
+#include "../linalg/backend.hpp"
+
+namespace cgmca {
+
+class Whitening {
+ public:
+  using Array = linalg::Array;
+
+  virtual ~Whitening() = default;
+  virtual Index rank() const = 0;                    // r
+  virtual Array white(const Array& X) const = 0;     // W X
+  virtual Array whitened(const Array& E) const = 0;  // Wᵀ E      E: r×k
+  virtual Array coloured(const Array& E) const = 0;  // L E = Θ̃ Wᵀ E
+  virtual Array shares(const Array& E) const = 0;    // Eᵀ LᵀL E / tr LᵀL: what each direction has of the variance
+};
+
+// L = U diag(scale), Θ = U diag(s²) Uᵀ.   U: d×r with orthonormal columns, zero rows for constant features
+class SpectrumWhitening final : public Whitening {
+ public:
+  SpectrumWhitening(Array U_, Vector s_, Vector scale_)
+      : U(std::move(U_)), s(std::move(s_)), scale(std::move(scale_)) {}
+
+  Index rank() const override { return s.size(); }
+  Array white(const Array& X) const override;
+  Array whitened(const Array& E) const override;
+  Array coloured(const Array& E) const override;
+  Array shares(const Array& E) const override;
+
+  const Array U;
+  const Vector s;      // r
+  const Vector scale;  // r: (data·s² + ridge)^½, which is s where nothing is regularized
+};
+
+// The features that vary, and how many there are in all: what is known of them goes to their places.
+struct Varying {
+  linalg::Places places;
+  Index features;
+};
+
+// L = Rᵀ for the features that vary.   R: r×r upper triangular
+class TriangleWhitening final : public Whitening {
+ public:
+  TriangleWhitening(Array R, Varying varying) : R_(std::move(R)), varying_(std::move(varying)) {}
+
+  Index rank() const override { return R_.rows(); }
+  Array white(const Array& X) const override;
+  Array whitened(const Array& E) const override;
+  Array coloured(const Array& E) const override;
+  Array shares(const Array& E) const override;
+
+ private:
+  Array R_;
+  Varying varying_;
+};
+
+// L = Q R for features that depend on each other.   Q: a×r with orthonormal columns
+class DependentWhitening final : public Whitening {
+ public:
+  DependentWhitening(Array Q, Array R, Varying varying)
+      : Q_(std::move(Q)), R_(std::move(R)), varying_(std::move(varying)) {}
+
+  Index rank() const override { return R_.rows(); }
+  Array white(const Array& X) const override;
+  Array whitened(const Array& E) const override;
+  Array coloured(const Array& E) const override;
+  Array shares(const Array& E) const override;
+
+ private:
+  Array Q_, R_;
+  Varying varying_;
+};
+
+// L = S V for fewer samples than features: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL.
+//   V E = [E; 0] - 2 v (v without its last entry)ᵀ E, the reflection that takes (1, …, 1)/√n to the last axis
+class WideWhitening final : public Whitening {
+ public:
+  WideWhitening(Array S, Array R, Vector v) : S_(std::move(S)), R_(std::move(R)), v_(std::move(v)) {}
+
+  Index rank() const override { return R_.rows(); }
+  Array white(const Array& X) const override;
+  Array whitened(const Array& E) const override;
+  Array coloured(const Array& E) const override;
+  Array shares(const Array& E) const override;
+  Array basis_times(const Array& E) const;  // V E
+
+ private:
+  Array S_, R_;
+  Vector v_;
+};
+
+// A domain whitened, and what the later stages need to know of it.
+struct WhitenedDomain {
+  std::shared_ptr<const Whitening> whitening;
+  Vector mean;               // d
+  Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
+  double trace = 0;          // tr Θ
+  double concentration = 0;  // tr Θ² / (tr Θ)²; known where the spectrum is
+  double condition = 1;      // κ(L), before anything is regularized
+  double tolerance = 0;      // s_j > tolerance · s_1 held
+  Index data_rank = 0;       // r before truncation
+  Regularized covariance;    // Θ̃
+  std::string route;         // the routines that whitened it
+
+  Index features() const { return variance.size(); }
+  Index rank() const { return whitening->rank(); }
+  const SpectrumWhitening* spectrum() const { return dynamic_cast<const SpectrumWhitening*>(whitening.get()); }
+};
+
+}  // namespace cgmca

@@ -156,7 +156,6 @@ TEST(Experiments, TheScoresOfMcaAreThoseOfCgmca) {
 // One digit of the table: its entries lie in the spread of the reference's five runs.
 TEST(Experiments, ARealDigitFallsWithinTheReference) {
   CGMCA_NEEDS_SHARED("data/mnist/train-images-idx3-ubyte.gz");
-  CGMCA_NEEDS_SHARED("oracle/mnist_table.json");
   const Dataset data = load_dataset(testing::shared("data/mnist"));
   EXPECT_EQ(data.name, "MNIST");
   MnistOptions options;
@@ -164,7 +163,7 @@ TEST(Experiments, ARealDigitFallsWithinTheReference) {
   options.figures = true;
   const MnistResult result = run_mnist(data, options);
   const DigitRow& row = result.rows[0];
-  const auto oracle = nlohmann::json::parse(std::ifstream(testing::shared("oracle/mnist_table.json")));
+  const auto oracle = nlohmann::json::parse(std::ifstream(testing::fixture("oracle/mnist_table.json")));
   for (const std::size_t method : {0U, 1U}) {
     Vector reference(5);
     for (std::size_t k = 0; k < 5; ++k) reference(static_cast<Index>(k)) = oracle["imnoise"]["6"][k][method];

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include <cgmca/random.hpp>
+#include "experiments/purposes.hpp"
 
 namespace cgmca::experiments {
 using namespace random_numbers;
@@ -173,7 +173,7 @@ Matrix corrupt(const Dataset& data, const std::vector<Index>& images, Noise nois
   Matrix result(data.images.rows(), static_cast<Index>(images.size()));
   const auto one = [&](std::size_t k) {
     auto out = result.col(static_cast<Index>(k));
-    fill_normal(seed, Purpose::noise, static_cast<std::uint32_t>(images[k]), out.data(),
+    fill_normal(seed, kNoise, static_cast<std::uint32_t>(images[k]), out.data(),
                 static_cast<std::size_t>(out.size()));
     const auto clean = data.images.col(images[k]).array();
     if (noise == Noise::imnoise) {
@@ -196,7 +196,7 @@ Split split(const std::vector<Index>& images, int digit, std::uint64_t seed) {
   const auto n = static_cast<std::uint32_t>(images.size());
   const std::uint32_t n_train = (8 * n + 5) / 10;
   const std::vector<std::uint32_t> order =
-      permutation(Stream(seed, Purpose::split, static_cast<std::uint32_t>(digit)), n);
+      permutation(Stream(seed, kSplit, static_cast<std::uint32_t>(digit)), n);
   Split parts;
   for (std::uint32_t k = 0; k < n; ++k) (k < n_train ? parts.train : parts.test).push_back(images[order[k]]);
   return parts;

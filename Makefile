@@ -74,7 +74,11 @@ tidy: build
 	@tools/install-deps clang
 	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P 2 -n 1 clang-tidy -p build --quiet
 
-install: build
+# Builds the libraries and the command line, nothing else.
+install:
+	@tools/install-deps
+	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
+	@cmake --build --preset release --target cgmca cgmca_image cgmca_io cgmca_cli
 	@cmake --install build --prefix $(PREFIX)
 
 clean:

@@ -3,7 +3,7 @@
     /usr/bin/python3 bench/mnist_reference.py --digit 0 --splits 20 [--first 0] [--data FOLDER] [--noise imnoise]
 
 Split s of digit d comes from numpy.random.default_rng(1000 s + d): a permutation, then the noise. Splits 0 to 4 are those
-of ../shared/oracle/mnist_table.json, whose figures this prints again, up to what LSQR makes of rounding. Nothing
+of tests/fixtures/oracle/mnist_table.json, whose figures this prints again, up to what LSQR makes of rounding. Nothing
 of cgmca takes part, so that a difference from `cgmca reproduce mnist` beyond chance would be an error of one of them.
 Prints [MCA, CGMCA] of each split, then mean and standard deviation. Debian: python3-numpy python3-scipy.
 """

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include <cgmca/random.hpp>
+#include "experiments/purposes.hpp"
 
 namespace cgmca::experiments {
 using namespace random_numbers;
@@ -99,7 +99,7 @@ Dataset draw_digits(std::uint32_t per_class, std::uint64_t seed) {
   for (std::uint32_t j = 0; j < 10 * per_class; ++j) {
     const std::uint32_t digit = j / per_class;
     data.labels.push_back(static_cast<int>(digit));
-    draw(strokes_of_digits()[digit], Stream(seed, Purpose::drawing, j), data.images.col(j).data());
+    draw(strokes_of_digits()[digit], Stream(seed, kDrawing, j), data.images.col(j).data());
   }
   return data;
 }

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include <cgmca/random.hpp>
+#include "experiments/purposes.hpp"
 
 namespace cgmca::experiments {
 using namespace random_numbers;
@@ -35,6 +35,7 @@ Pairs take(const Dataset& data, const std::vector<Index>& images, const MnistOpt
 
 struct Models {
   Index t;
+  PairSummary summary;  // of the training pairs
   Model mca, cgmca;
 };
 
@@ -54,7 +55,7 @@ Models fit_both(const Pairs& train, Index t) {
   const auto at_rank = [&](Index rank) {
     const Covariance of_data = Covariance::data(Domain::one, rank);
     Model cgmca = fit(summary, of_data, of_data);
-    return Models{rank, with_identity(cgmca), std::move(cgmca)};
+    return Models{rank, summary, with_identity(cgmca), std::move(cgmca)};
   };
   try {
     return at_rank(t);
@@ -74,6 +75,14 @@ Matrix closed_form(const Model& model, const Matrix& noisy, Method method) {
 double condition(const DomainMap& map) {
   const Vector s = Eigen::BDCSVD<Matrix>(map.matrix()).singularValues();
   return s(0) / s(map.scores() - 1);
+}
+
+// ‖X_MCA - X_CGMCA‖/‖X_CGMCA‖ of the exact translations. MCA is fitted by itself here, so that the two have nothing in
+// common but the data: T_1⁺ T_2 does not depend on the covariance (docs/method.md, section 5).
+double exact_difference(const Models& models, const Matrix& noisy, const Matrix& exact_by_cgmca) {
+  const Covariance identity = Covariance::identity(models.t);
+  const Model mca = fit(models.summary, identity, identity);
+  return (closed_form(mca, noisy, Method::exact) - exact_by_cgmca).norm() / exact_by_cgmca.norm();
 }
 
 IterationCurve follow_iterations(const Models& models, const Pairs& test, ImageSize size, int digit) {
@@ -128,7 +137,7 @@ void run_digit(const Dataset& data, const MnistOptions& options, int repetition,
   row.ranks = models.cgmca.certificate.ranks;
   row.correlations = models.cgmca.certificate.singular_B;
   if (!options.figures) return;
-  row.exact_difference = (closed_form(models.mca, test.noisy, Method::exact) - exact).norm() / exact.norm();
+  row.exact_difference = exact_difference(models, test.noisy, exact);
   Index j = 0;
   (test.clean.colwise() - models.cgmca.domain(Domain::one).mean).colwise().squaredNorm().minCoeff(&j);
   row.example = {test.clean.col(j),   test.noisy.col(j),     mca.col(j),           cgmca.col(j),
@@ -173,8 +182,7 @@ Matrix corrupt(const Dataset& data, const std::vector<Index>& images, Noise nois
   Matrix result(data.images.rows(), static_cast<Index>(images.size()));
   const auto one = [&](std::size_t k) {
     auto out = result.col(static_cast<Index>(k));
-    fill_normal(seed, Purpose::noise, static_cast<std::uint32_t>(images[k]), out.data(),
-                static_cast<std::size_t>(out.size()));
+    fill_normal(seed, kNoise, static_cast<std::uint32_t>(images[k]), out.data(), static_cast<std::size_t>(out.size()));
     const auto clean = data.images.col(images[k]).array();
     if (noise == Noise::imnoise) {
       out = (clean + std::sqrt(0.1) * out.array()).max(0).min(1);
@@ -195,8 +203,7 @@ Matrix corrupt(const Dataset& data, const std::vector<Index>& images, Noise nois
 Split split(const std::vector<Index>& images, int digit, std::uint64_t seed) {
   const auto n = static_cast<std::uint32_t>(images.size());
   const std::uint32_t n_train = (8 * n + 5) / 10;
-  const std::vector<std::uint32_t> order =
-      permutation(Stream(seed, Purpose::split, static_cast<std::uint32_t>(digit)), n);
+  const std::vector<std::uint32_t> order = permutation(Stream(seed, kSplit, static_cast<std::uint32_t>(digit)), n);
   Split parts;
   for (std::uint32_t k = 0; k < n; ++k) (k < n_train ? parts.train : parts.test).push_back(images[order[k]]);
   return parts;

@@ -52,7 +52,7 @@ struct DigitRow {
   Vector correlations;           // canonical, first run
   // Where figures are asked for:
   Example example;
-  double exact_difference = 0;  // ‖X_MCA - X_CGMCA‖/‖X_CGMCA‖ of the exact translations, first run
+  double exact_difference = 0;  // ‖X_MCA - X_CGMCA‖/‖X_CGMCA‖ of the exact translations of separate fits, first run
 
   double mean(double Scores::*score) const;
   double sd(double Scores::*score) const;  // of the runs; 0 for a single one

@@ -133,7 +133,7 @@ void add_beyond(Page& page, const MnistResult& result) {
   table.last_row_sums = true;
   table.caption =
       "SSIM and PSNR of translations clipped to [0, 1] and not filtered. Last column: relative difference between the "
-      "exact translations by MCA and by CGMCA, which are the same map up to rounding.";
+      "exact translations by MCA, fitted by itself, and by CGMCA: the same map up to rounding.";
   page.section("Beyond the table").table(table);
   page.text(
       "The exact translation mean + A1⁺ A2 (x - mean) does not depend on the covariance prescribed, as long as it is "

@@ -12,6 +12,8 @@
 #include <numeric>
 #include <utility>
 
+#include "experiments/purposes.hpp"
+
 namespace cgmca::experiments {
 namespace {
 
@@ -57,7 +59,7 @@ struct Draw {
 
 Draw draw_pairs(Index pairs, Index matched, std::uint64_t seed) {
   using namespace random_numbers;
-  const auto order = permutation(Stream(seed, Purpose::split, 0), static_cast<std::uint32_t>(pairs));
+  const auto order = permutation(Stream(seed, kSplit, 0), static_cast<std::uint32_t>(pairs));
   Draw draw{{order.begin(), order.begin() + matched}, {order.begin() + matched, order.end()}};
   std::sort(draw.matched.begin(), draw.matched.end());
   std::sort(draw.test.begin(), draw.test.end());

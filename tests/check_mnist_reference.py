@@ -41,7 +41,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--digits", default="0,1,2,3,4,5,6,7,8,9")
     parser.add_argument("--data", default="../shared/data/mnist", type=pathlib.Path)
-    parser.add_argument("--oracle", default="../shared/oracle/mnist_table.json")
+    parser.add_argument("--oracle", default=pathlib.Path(__file__).resolve().parent / "fixtures/oracle/mnist_table.json")
     options = parser.parse_args()
     images = idx(options.data, "train-images-idx3-ubyte", 16).reshape(-1, 784)
     labels = idx(options.data, "train-labels-idx1-ubyte", 8)

@@ -2,15 +2,17 @@
 difference, and CGMCA above MCA on every digit. Both sides are five random splits.
 
     build/cgmca reproduce mnist --repeat 5 --json > table.json
-    python3 tests/check_mnist_table.py table.json [../shared/oracle/mnist_table.json]
+    python3 tests/check_mnist_table.py table.json [tests/fixtures/oracle/mnist_table.json]
 """
 
 import json
+import pathlib
 import statistics
 import sys
 
 table = json.load(open(sys.argv[1]))
-oracle = json.load(open(sys.argv[2] if len(sys.argv) > 2 else "../shared/oracle/mnist_table.json"))[table["noise"]]
+reference_file = pathlib.Path(__file__).resolve().parent / "fixtures/oracle/mnist_table.json"
+oracle = json.load(open(sys.argv[2] if len(sys.argv) > 2 else reference_file))[table["noise"]]
 failures = 0
 print("digit method     ours ± sd          reference ± sd     difference  3 standard errors")
 for row in table["rows"]:

@@ -1,12 +1,15 @@
 #include "linalg/linalg.hpp"
 
+#include <cmath>
 #include <limits>
 
+#include "fail_lapack.hpp"
 #include "testing.hpp"
 
 namespace cgmca::linalg {
 namespace {
 
+using testing::FailLapack;
 using testing::Random;
 using testing::relative;
 
@@ -18,19 +21,18 @@ void expect_orthonormal(const Matrix& U) {
 }
 
 // A = U diag(s) Vᵀ for every routine, shape and rank, thin and full.
-class SvdTest : public ::testing::TestWithParam<SvdRoutine> {
- protected:
-  static void expect_svd(const Matrix& A, const Svd& svd, Index u_columns, Index v_columns) {
-    const Index least = std::min(A.rows(), A.cols());
-    ASSERT_EQ(svd.U.cols(), u_columns);
-    ASSERT_EQ(svd.V.cols(), v_columns);
-    expect_orthonormal(svd.U);
-    expect_orthonormal(svd.V);
-    EXPECT_TRUE(std::is_sorted(svd.s.begin(), svd.s.end(), std::greater<>()));
-    EXPECT_LE((svd.U.leftCols(least) * svd.s.asDiagonal() * svd.V.leftCols(least).transpose() - A).norm(),
-              kRounding * (1 + A.norm()));
-  }
-};
+void expect_svd(const Matrix& A, const Svd& svd, Index u_columns, Index v_columns) {
+  const Index least = std::min(A.rows(), A.cols());
+  ASSERT_EQ(svd.U.cols(), u_columns);
+  ASSERT_EQ(svd.V.cols(), v_columns);
+  expect_orthonormal(svd.U);
+  expect_orthonormal(svd.V);
+  EXPECT_TRUE(std::is_sorted(svd.s.begin(), svd.s.end(), std::greater<>()));
+  EXPECT_LE((svd.U.leftCols(least) * svd.s.asDiagonal() * svd.V.leftCols(least).transpose() - A).norm(),
+            kRounding * (1 + A.norm()));
+}
+
+class SvdTest : public ::testing::TestWithParam<SvdRoutine> {};
 
 TEST_P(SvdTest, ReconstructsTheMatrix) {
   Random random(1);
@@ -55,6 +57,65 @@ TEST_P(SvdTest, AgreesOnSingularValues) {
 INSTANTIATE_TEST_SUITE_P(Routines, SvdTest, ::testing::Values(SvdRoutine::gesdd, SvdRoutine::gesvd, SvdRoutine::jacobi),
                          [](const auto& instance) { return name(instance.param); });
 
+// gesdd fails to converge on real data: then gesvd answers, then Jacobi, thin and full, tall and wide.
+TEST(Fallback, AnSvdThatFailsIsTriedByTheNextRoutine) {
+  Random random(13);
+  for (const Matrix& A : {random.matrix(9, 4), random.matrix(4, 9)}) {
+    const Index least = std::min(A.rows(), A.cols());
+    const FailLapack no_gesdd("gesdd");
+    expect_svd(A, thin_svd(A), least, least);
+    expect_svd(A, full_svd(A), A.rows(), A.cols());
+    EXPECT_EQ(thin_svd(A).routine, SvdRoutine::gesvd);
+    EXPECT_EQ(full_svd(A).routine, SvdRoutine::gesvd);
+    const FailLapack no_gesvd("gesvd");
+    expect_svd(A, thin_svd(A), least, least);
+    expect_svd(A, full_svd(A), A.rows(), A.cols());
+    EXPECT_EQ(thin_svd(A).routine, SvdRoutine::jacobi);
+    EXPECT_EQ(full_svd(A).routine, SvdRoutine::jacobi);
+    const FailLapack no_gesvj("gesvj");
+    EXPECT_THROW(thin_svd(A), NumericalFailure);
+    EXPECT_THROW(full_svd(A), NumericalFailure);
+  }
+}
+
+TEST(Fallback, OneFailureIsForgottenAtTheNextCall) {
+  Random random(14);
+  const Matrix A = random.matrix(6, 6);
+  const FailLapack once("gesdd", 1);
+  EXPECT_EQ(thin_svd(A).routine, SvdRoutine::gesvd);
+  EXPECT_EQ(thin_svd(A).routine, SvdRoutine::gesdd);
+}
+
+TEST(Fallback, EigenvaluesThatFailAreTriedByQrIteration) {
+  Random random(15);
+  const Matrix L = random.matrix(7, 7), A = L + L.transpose();
+  const Vector expected = symmetric_eigenvalues(A);
+  const FailLapack no_syevd("syevd");
+  const auto [values, Q] = symmetric_eigen(A);
+  EXPECT_LE(relative(Q * values.asDiagonal() * Q.transpose(), A), kRounding);
+  EXPECT_LE(relative(values, expected), kRounding);
+  EXPECT_LE(relative(symmetric_eigenvalues(A), expected), kRounding);
+  const FailLapack no_syev("syev");
+  EXPECT_THROW(symmetric_eigen(A), NumericalFailure);
+  EXPECT_THROW(symmetric_eigenvalues(A), NumericalFailure);
+}
+
+// A negative info code: no other routine is tried, because the call itself was wrong.
+TEST(Fallback, AnIllegalArgumentIsOurOwnMistake) {
+  Random random(16);
+  const Matrix A = random.matrix(5, 3), G = A * A.transpose();
+  for (const SvdRoutine first : {SvdRoutine::gesdd, SvdRoutine::gesvd, SvdRoutine::jacobi}) {
+    const FailLapack failing(first == SvdRoutine::jacobi ? "gesvj" : name(first), 1, -4);
+    EXPECT_THROW(thin_svd(A, first), InternalError) << name(first);
+  }
+  {
+    const FailLapack failing("syevd", 1, -4);
+    EXPECT_THROW(symmetric_eigen(G), InternalError);
+  }
+  const FailLapack failing("syevd"), again("syev", 1, -4);
+  EXPECT_THROW(symmetric_eigen(G), InternalError);
+}
+
 TEST(Linalg, SvdOfInfinityIsRefusedNotLoopedOver) {
   Matrix A = Matrix::Ones(3, 3);
   A(1, 2) = std::numeric_limits<double>::infinity();
@@ -71,7 +132,15 @@ TEST(Linalg, ProductsAreThoseTheyAreNamedAfter) {
   EXPECT_LE(relative(ABC(A, B, C), A * B * C), kRounding);
   EXPECT_LE(relative(ABC(A, B, random.matrix(5, 0)), Matrix::Zero(4, 0)), 0);
   EXPECT_EQ(AB(Matrix(2, 0), Matrix(0, 3)), Matrix::Zero(2, 3));
-  EXPECT_THROW(AB(A, A), InvalidInput);
+}
+
+// Not "bad data": the public functions have checked that before anything arrives here.
+TEST(Linalg, ShapesThatDoNotFitAreOurOwnMistake) {
+  Random random(12);
+  const Matrix A = random.matrix(4, 6);
+  EXPECT_THROW(AB(A, A), InternalError);
+  EXPECT_THROW(symmetric_eigen(A), InternalError);
+  EXPECT_THROW(thin_qr(A), InternalError);
 }
 
 TEST(Linalg, ProductsTakeBlocksOfLargerMatrices) {

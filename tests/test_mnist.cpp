@@ -41,8 +41,7 @@ testing::Pairs clean_and_noisy(const std::vector<Index>& rows) {
 
 TEST(Mnist, TheMatrixThatDefeatsGesddIsFactorizedDirectly) {
   CGMCA_NEEDS_SHARED(kImages);
-  CGMCA_NEEDS_SHARED("oracle/svd_trap_digit3_indices.npy");
-  const Matrix indices = read(shared("oracle/svd_trap_digit3_indices.npy"));
+  const Matrix indices = read(testing::fixture("oracle/svd_trap_digit3_indices.npy"));
   std::vector<Index> rows(static_cast<std::size_t>(indices.size()));
   std::transform(indices.data(), indices.data() + indices.size(), rows.begin(),
                  [](double index) { return static_cast<Index>(index); });

@@ -1,4 +1,4 @@
-// The cases of ../shared/oracle: answers of an independent implementation.
+// The cases of tests/fixtures/oracle: answers of an independent implementation.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -9,8 +9,8 @@
 namespace cgmca {
 namespace {
 
+using testing::fixture;
 using testing::relative;
-using testing::shared;
 
 struct Case {
   std::string name;
@@ -24,16 +24,16 @@ Covariance parse(const std::string& spec) {
   const std::string kind = spec.substr(0, colon), value = spec.substr(colon + 1);
   if (kind == "identity") return Covariance::identity(std::stol(value));
   if (kind == "data1") return Covariance::data(Domain::one, std::stol(value));
-  return Covariance::matrix(read(shared("oracle/" + value)));
+  return Covariance::matrix(read(fixture("oracle/" + value)));
 }
 
 Case load_case(const std::string& name) {
-  std::ifstream in(shared("oracle/" + name + ".json"));
+  std::ifstream in(fixture("oracle/" + name + ".json"));
   nlohmann::json answer = nlohmann::json::parse(in);
   Covariance c1 = parse(answer["cov"][0]), c2 = parse(answer["cov"][1]);
   return {name,
-          read(shared("oracle/" + name + ".x1.npy")),
-          read(shared("oracle/" + name + ".x2.npy")),
+          read(fixture("oracle/" + name + ".x1.npy")),
+          read(fixture("oracle/" + name + ".x2.npy")),
           std::move(c1),
           std::move(c2),
           answer};
@@ -62,7 +62,7 @@ void expect_answer(const Model& model, const Case& c) {
   const double objective = c.answer["objective"];
   EXPECT_NEAR(certificate.objective, objective, 1e-10 * objective);
   EXPECT_NEAR(certificate.bound, objective, 1e-10 * objective);
-  const std::string translation_file = shared("oracle/" + c.name + ".translate21.npy");
+  const std::string translation_file = fixture("oracle/" + c.name + ".translate21.npy");
   if (std::filesystem::exists(translation_file)) {
     const Matrix expected = read(translation_file).transpose();
     const Matrix found = translation(model, Domain::two, Domain::one, Method::exact).matrix();
@@ -94,13 +94,11 @@ std::vector<std::pair<Matrix, Matrix>> shuffled_blocks(const Case& c, Index coun
 }
 
 TEST_P(Oracle, IsReproduced) {
-  CGMCA_NEEDS_SHARED("oracle");
   const Case c = load_case(GetParam());
   expect_answer(fit(c.X1, c.X2, c.c1, c.c2), c);
 }
 
 TEST_P(Oracle, GivesTheSameMapsInBlocksAndMergedParts) {
-  CGMCA_NEEDS_SHARED("oracle");
   const Case c = load_case(GetParam());
   const Model whole = fit(c.X1, c.X2, c.c1, c.c2);
   for (Accumulate accumulate : {Accumulate::automatic, Accumulate::qr}) {

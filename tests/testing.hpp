@@ -12,6 +12,11 @@
 
 namespace cgmca::testing {
 
+// Files that are part of the repository.
+inline std::string fixture(const std::string& name) {
+  return std::string(CGMCA_SOURCE_DIR) + "/tests/fixtures/" + name;
+}
+
 // Data beside the checkout that is not part of the repository; tests that need it skip where it is absent.
 inline std::string shared(const std::string& name) { return std::string(CGMCA_SOURCE_DIR) + "/../shared/" + name; }
 

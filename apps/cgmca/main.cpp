@@ -1,5 +1,5 @@
 // cgmca: the command line. Options are read here, work is done by the subcommand chosen, and every error ends in one
-// line on stderr and an exit status (DESIGN: 2 usage, 3 data, 4 infeasible, 5 files).
+// line on stderr and an exit status (1 internal or numerical, 2 usage, 3 data, 4 infeasible, 5 files).
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 
@@ -22,7 +22,7 @@
 namespace cgmca::cli {
 namespace {
 
-enum Status { done = 0, internal_error = 1, usage = 2, bad_data = 3, infeasible = 4, io_error = 5 };
+enum Status { done = 0, failure = 1, usage = 2, bad_data = 3, infeasible = 4, io_error = 5 };
 
 void add_common_options(CLI::App& app, Session& session) {
   app.add_flag("--json", session.json, "Print the result as one JSON object");
@@ -140,9 +140,11 @@ int main(int argc, char** argv) {
   } catch (const IoError& problem) {
     return fail(io_error, problem.what());
   } catch (const std::bad_alloc&) {
-    return fail(internal_error, "not enough memory; --dry-run tells how much is needed");
-  } catch (const std::exception& problem) {
-    return fail(internal_error, fmt::format("internal error: {}", problem.what()));
+    return fail(failure, "not enough memory; --dry-run tells how much is needed");
+  } catch (const NumericalFailure& problem) {
+    return fail(failure, problem.what());
+  } catch (const std::exception& problem) {  // InternalError, and what should never get here
+    return fail(failure, fmt::format("internal error, please report it: {}", problem.what()));
   }
 }
 

@@ -17,6 +17,7 @@
 //   ├── FormatError          a file that is not what it should be
 //   ├── IoError              a file that cannot be read or written
 //   └── NumericalFailure     every factorization routine gave up
+//   InternalError            no Error but a std::logic_error: a mistake of ours, please report it
 // clang-format on
 #pragma once
 
@@ -112,6 +113,12 @@ class IoError : public Error {
 class NumericalFailure : public Error {
  public:
   using Error::Error;
+};
+
+// A mistake in cgmca itself, whatever the data are: please report it.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
 };
 
 }  // namespace cgmca

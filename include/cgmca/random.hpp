@@ -15,7 +15,9 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3, folds = 4, pairing = 5 };
+// Any number: streams of different purposes are independent. These two are the library's; who draws numbers for
+// something else takes another one, Purpose{1000} say.
+enum class Purpose : std::uint32_t { folds = 4, pairing = 5 };
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 

@@ -24,7 +24,7 @@ correlations are real: `permutation_test`. Images:
 
 from . import datasets, image
 from ._certificate import Certificate, FitWarning, Regularized
-from ._core import InfeasibleError, Summary, __version__, blas_description, set_threads, threads
+from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
 from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._models import load, save
@@ -32,7 +32,7 @@ from ._plotting import plot_correlations, plot_translation
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "Summary", "PermutationTest", "Regularized",
-    "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
+    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "InternalError", "Summary", "PermutationTest",
+    "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
     "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads", "tune", "write",
 ]

@@ -1,4 +1,4 @@
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ class InfeasibleError(ValueError):
     domain: int
     data_rank: int
     covariance_rank: int
+
+class InternalError(RuntimeError): ...
 
 class Summary:
     def __init__(self, *n_features: int, accumulate: str = ..., names: Optional[Sequence[str]] = ...,

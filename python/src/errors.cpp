@@ -4,6 +4,7 @@
 //   Infeasible                  cgmca.InfeasibleError, a ValueError, with domain, data_rank and covariance_rank
 //   IoError                     OSError
 //   NumericalFailure            numpy.linalg.LinAlgError
+//   InternalError               cgmca.InternalError, a RuntimeError
 #include <cgmca/error.hpp>
 
 #include <cerrno>
@@ -16,6 +17,7 @@ namespace {
 
 // Held for as long as the interpreter lives.
 PyObject* infeasible_error = nullptr;
+PyObject* internal_error = nullptr;
 
 void raise_infeasible(const Infeasible& error) {
   const auto exception = py::reinterpret_borrow<py::object>(infeasible_error)(error.what());
@@ -23,6 +25,13 @@ void raise_infeasible(const Infeasible& error) {
   exception.attr("data_rank") = error.data_rank;
   exception.attr("covariance_rank") = error.covariance_rank;
   PyErr_SetObject(infeasible_error, exception.ptr());
+}
+
+PyObject* new_exception(py::module_& module, const char* name, const char* documentation, PyObject* base) {
+  PyObject* type = PyErr_NewExceptionWithDoc(("cgmca." + std::string(name)).c_str(), documentation, base, nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  module.attr(name) = py::reinterpret_borrow<py::object>(type);
+  return type;
 }
 
 void translate_error(std::exception_ptr pointer) {
@@ -39,6 +48,8 @@ void translate_error(std::exception_ptr pointer) {
   } catch (const NumericalFailure& error) {
     const py::object type = py::module_::import("numpy.linalg").attr("LinAlgError");
     PyErr_SetString(type.ptr(), error.what());
+  } catch (const InternalError& error) {
+    PyErr_SetString(internal_error, error.what());
   }
 }
 
@@ -59,13 +70,13 @@ void check_exists(const std::string& path) {
 }
 
 void bind_errors(py::module_& module) {
-  infeasible_error = PyErr_NewExceptionWithDoc(
-      "cgmca.InfeasibleError",
+  infeasible_error = new_exception(
+      module, "InfeasibleError",
       "A prescribed covariance has a higher rank than the data of its domain.\n\n"
       "``domain`` (1 or 2), ``data_rank`` (the largest feasible) and ``covariance_rank`` say which and by how much.",
-      PyExc_ValueError, nullptr);
-  if (infeasible_error == nullptr) throw py::error_already_set();
-  module.attr("InfeasibleError") = py::reinterpret_borrow<py::object>(infeasible_error);
+      PyExc_ValueError);
+  internal_error =
+      new_exception(module, "InternalError", "A mistake in cgmca itself: please report it.", PyExc_RuntimeError);
   py::register_local_exception_translator(translate_error);
 }
 

@@ -1,7 +1,10 @@
 """CGMCA and MCA: the identities of the method, and scikit-learn's manners."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -298,6 +301,26 @@ def test_a_wish_that_cannot_be_met_names_the_largest_that_can(pairs):
         MCA(7).fit(X, Y)
     assert isinstance(caught.value, ValueError)
     assert (caught.value.domain, caught.value.data_rank, caught.value.covariance_rank) == (2, 6, 7)
+
+
+@pytest.mark.parametrize("info, error", [(-3, "cgmca.InternalError"), (3, "numpy.linalg.LinAlgError")])
+def test_our_own_mistakes_and_failures_to_converge_are_errors_of_their_own(info, error):
+    if "CGMCA_BROKEN_LAPACK" not in os.environ:
+        pytest.skip("needs CGMCA_BROKEN_LAPACK, which ctest sets")
+    program = f"""
+import cgmca
+import numpy
+import numpy as np
+X = np.random.default_rng(0).normal(size=(50, 4))
+try:
+    cgmca.MCA(2).fit(X, X)
+except {error} as caught:
+    print(caught)
+"""
+    environment = {**os.environ, "LD_PRELOAD": os.environ["CGMCA_BROKEN_LAPACK"], "LAPACK_INFO": str(info)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert ("argument 3 is illegal" if info < 0 else "info = 3") in done.stdout
 
 
 @pytest.mark.parametrize("change, message", [

@@ -1,5 +1,7 @@
 """Every exit status, with a message to act on, nothing on stdout and no file left or changed."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,19 @@ def test_complex_numbers_are_refused_with_advice_whether_named_or_not(folder):
     scipy_io.savemat(folder / "z.mat", {"Z": folder.a + 1j})
     for name in ("z.mat", "z.mat:Z"):
         assert "store abs(Z)" in folder.fails(3, "fit", name, "b.npy", "-o", "m")
+
+
+def with_broken_lapack(info):
+    if "CGMCA_BROKEN_LAPACK" not in os.environ:
+        pytest.skip("needs CGMCA_BROKEN_LAPACK, which ctest sets")
+    return {**os.environ, "LD_PRELOAD": os.environ["CGMCA_BROKEN_LAPACK"], "LAPACK_INFO": str(info)}
+
+
+def test_our_own_mistakes_are_status_1_and_not_called_bad_data(folder):
+    message = folder.fails(1, "fit", "a.npy", "b.npy", "-o", "m", env=with_broken_lapack(-3))
+    assert "internal error, please report it: " in message and "argument 3 is illegal" in message
+
+
+def test_no_convergence_is_status_1_and_not_called_our_mistake(folder):
+    message = folder.fails(1, "fit", "a.npy", "b.npy", "-o", "m", env=with_broken_lapack(3))
+    assert "info = 3" in message and "internal" not in message

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from conftest import shared
+from conftest import ROOT, shared
 
 CLASSES, IMAGES, PIXELS = 2, 60, 28
 
@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_the_old_report(folder, data, tmp_path_factory):
 
 def test_cgmca_beats_mca_on_the_real_digits_within_the_references_spread(folder):
     """Digit 1, one split: the table's entry lies where single splits of the reference lie."""
-    oracle = json.loads(shared("oracle/mnist_table.json").read_text())["imnoise"]["1"]
+    oracle = json.loads((ROOT / "tests/fixtures/oracle/mnist_table.json").read_text())["imnoise"]["1"]
     mnist = shared("data/mnist")
     row = folder.ok("reproduce", "mnist", "--data", mnist, "--digits", "1", "--json").json["rows"][0]
     assert row["t"] == 500 and row["n_train"] + row["n_test"] == 6742

@@ -1,25 +1,36 @@
 #!/usr/bin/env bash
-# Installs into a temporary prefix, then builds README's example as an outside project would, by find_package and by
-# pkg-config, and runs it.   usage: check_install.sh SOURCE_DIR BUILD_DIR PYTHON
+# Installs into a temporary prefix, then builds two programs as an outside project would, and runs them: README's
+# example, and apply.cpp, which links the core alone. By find_package and by pkg-config, with several flags, because
+# matrices cross the library's border and Eigen would allocate them differently with -mavx2 or -fsanitize=address.
+#   usage: check_install.sh SOURCE_DIR BUILD_DIR PYTHON
 set -euo pipefail
 source_dir=$1 build_dir=$2 python=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
+fi
+export ASAN_OPTIONS=detect_leaks=1
 
 cmake --install "$build_dir" --prefix "$prefix" >/dev/null
+libdir=$(dirname "$(find "$prefix" -name 'libcgmca.so')")
+export PKG_CONFIG_PATH=$libdir/pkgconfig
 
-# The first C++ block of the README is the example; it reads two files.
+# The first C++ block of the README is the example; it reads two files. apply.cpp reads a model of the same.
 mkdir "$work/outside"
 cd "$work/outside"
 awk '/^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/README.md" >main.cpp
 grep -q 'int main' main.cpp
+cp "$source_dir/tests/install/apply.cpp" .
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(outside CXX)
 find_package(cgmca 0.1 REQUIRED)
 add_executable(example main.cpp)
 target_link_libraries(example PRIVATE cgmca::cgmca)
+add_executable(apply apply.cpp)
+target_link_libraries(apply PRIVATE cgmca::core)
 CMAKE
 "$python" - <<'PYTHON'
 import numpy as np
@@ -28,10 +39,12 @@ clean = random.normal(size=(500, 4)) @ random.normal(size=(4, 12)) + 0.1 * rando
 np.save("clean.npy", clean)
 np.save("noisy.npy", clean + random.normal(size=clean.shape))
 PYTHON
+"$prefix/bin/cgmca" fit clean.npy noisy.npy -o model --quiet
 
-run_example() {
+# run FOLDER: the two programs in it do what they should.
+run() {
   rm -f cleaned.npy
-  "$@" | tee output
+  LD_LIBRARY_PATH=$libdir "$1/example" | tee output
   grep -q '^objective ' output
   "$python" - <<'PYTHON'
 import numpy as np
@@ -39,16 +52,46 @@ clean, noisy, cleaned = (np.load(name + ".npy") for name in ("clean", "noisy", "
 assert cleaned.shape == clean.shape
 assert np.linalg.norm(cleaned - clean) < 0.9 * np.linalg.norm(noisy - clean), "the example does not denoise"
 PYTHON
+  LD_LIBRARY_PATH=$libdir "$1/apply" model
+  if LD_LIBRARY_PATH=$libdir ldd "$1/apply" | grep -E 'hdf5|matio|png|curl'; then
+    echo "a program that links the core alone needs a library of file formats" >&2
+    return 1
+  fi
 }
 
-echo "find_package:"
-cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build build >/dev/null
-run_example build/example
+# compile FOLDER COMMON_FLAGS FLAGS_AND_LIBRARIES_OF_THE_EXAMPLE THOSE_OF_APPLY: without CMake.
+compile() {
+  local folder=$1 flags=$2 program
+  mkdir "$folder"
+  for program in "main example $3" "apply apply $4"; do
+    # shellcheck disable=SC2086
+    set -- $program
+    # shellcheck disable=SC2086
+    ${CMAKE_CXX_COMPILER_LAUNCHER:-} g++ -std=c++20 $flags ${*:3} -c "$1.cpp" -o "$folder/$1.o"
+    # shellcheck disable=SC2086
+    g++ $flags "$folder/$1.o" -o "$folder/$2" ${*:3}
+  done
+}
 
-echo "pkg-config:"
-libdir=$(dirname "$(find "$prefix" -name cgmca.pc)")
-export PKG_CONFIG_PATH=$libdir
-# shellcheck disable=SC2046
-g++ -std=c++20 -O1 main.cpp -o by-pkg-config $(pkg-config --cflags --libs cgmca)
-LD_LIBRARY_PATH=$(dirname "$libdir") run_example ./by-pkg-config
+number=0
+for flags in "" "-O3 -march=native" "-mavx2" "-fsanitize=address"; do
+  number=$((number + 1))
+  if [[ $flags == *-m* ]] && ! grep -qw avx2 /proc/cpuinfo; then
+    echo "skipped, because this processor has no AVX2: $flags"
+    continue
+  fi
+  echo "find_package, flags: ${flags:-none}"
+  cmake -S . -B "build$number" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="$flags -DEIGEN_FIRST" >/dev/null
+  cmake --build "build$number" >/dev/null
+  run "build$number"
+  echo "pkg-config, flags: ${flags:-none}"
+  compile "compiled$number" "$flags -DEIGEN_FIRST" "$(pkg-config --cflags --libs cgmca)" \
+    "$(pkg-config --cflags --libs cgmca-core)"
+  run "compiled$number"
+done
+
+# The headers alone must do, for those who use neither.
+echo "only -I, flags: -fsanitize=address"
+core="-I$prefix/include $(pkg-config --cflags-only-I eigen3) -L$libdir -lcgmca"
+compile by-hand "-fsanitize=address" "$core -lcgmca_io -lcgmca_image" "$core"
+run by-hand

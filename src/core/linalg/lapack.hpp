@@ -27,13 +27,14 @@ inline lapack_int narrow(Index size) {
 // LAPACK wants a leading dimension of at least 1, even for an empty matrix.
 inline lapack_int leading(const auto& A) { return narrow(std::max<Index>(1, A.outerStride())); }
 
+// Callers have checked the data: a shape that does not fit here is our mistake.
 inline void require(bool holds, const char* what) {
-  if (!holds) throw InvalidInput(fmt::format("linalg: {}", what));
+  if (!holds) throw InternalError(fmt::format("linalg: {}", what));
 }
 
 // A negative info is our mistake, never the data's.
 inline void check(const char* routine, lapack_int info) {
-  if (info < 0) throw NumericalFailure(fmt::format("{}: argument {} is illegal", routine, -info));
+  if (info < 0) throw InternalError(fmt::format("{}: argument {} is illegal", routine, -info));
   if (info > 0) throw NumericalFailure(fmt::format("{}: failed with info = {}", routine, info));
 }
 

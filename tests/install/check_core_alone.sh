@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Configures and builds the core where the libraries of file formats cannot be found, and looks what the result needs:
+# BLAS and LAPACK, fmt, and the runtimes of C, C++ and Fortran.
+#   usage: check_core_alone.sh SOURCE_DIR BUILD_DIR [CMAKE_OPTION…]
+set -euo pipefail
+source_dir=$1 build_dir=$2
+shift 2
+
+# pkg-config finds lapacke and what that requires, nothing else.
+only=$build_dir/pkgconfig
+mkdir -p "$only"
+wanted=(lapacke)
+while [ ${#wanted[@]} -gt 0 ]; do
+  name=${wanted[0]}
+  wanted=("${wanted[@]:1}")
+  cp "$(pkg-config --variable=pcfiledir "$name")/$name.pc" "$only/"
+  required=$(pkg-config --print-requires --print-requires-private "$name" | awk '{print $1}')
+  [ -z "$required" ] || mapfile -t -O ${#wanted[@]} wanted <<<"$required"
+done
+
+unset PKG_CONFIG_PATH
+export PKG_CONFIG_LIBDIR=$only
+cmake -S "$source_dir" -B "$build_dir" -G Ninja -DCGMCA_IO=OFF -DCGMCA_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON "$@"
+cmake --build "$build_dir" --target cgmca
+
+library=$(find "$build_dir" -name libcgmca.so)
+needed=$(ldd "$library" | awk '{print $1}' | xargs -n1 basename)
+echo "needs:" $needed
+allowed='linux-vdso|ld-linux.*|lib(c|m|dl|pthread|stdc\+\+|gcc_s|gfortran|quadmath|gomp|atomic)'
+allowed+='|lib(blas|cblas|lapack|lapacke|openblas|tmglib|flexiblas|fmt)'
+if grep -vE "^($allowed)[-.0-9a-z_]*\.so(\.[0-9.]+)?$" <<<"$needed"; then
+  echo "libcgmca.so needs more than BLAS, LAPACK, fmt and the runtimes: see above" >&2
+  exit 1
+fi

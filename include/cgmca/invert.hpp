@@ -15,6 +15,7 @@ enum class Method {
   mahalanobis,  // of all such x the one most likely under the domain's own covariance (21)
   lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
 };
+inline constexpr std::array kMethods = {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr};
 const char* name(Method method);
 
 // LSQR as MATLAB's lsqr runs and stops it.

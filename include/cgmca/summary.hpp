@@ -31,6 +31,7 @@ enum class Accumulate {
   qr,
   gram,
 };
+inline constexpr std::array kAccumulates = {Accumulate::automatic, Accumulate::qr, Accumulate::gram};
 enum class SummaryForm { rows, qr, gram };
 
 const char* name(Accumulate accumulate);

@@ -5,16 +5,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::python {
 namespace {
-
-Accumulate accumulate_of(const std::string& text) {
-  for (Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
-    if (text == name(accumulate)) return accumulate;
-  }
-  throw InvalidInput(fmt::format("no way to accumulate '{}': give 'auto', 'qr' or 'gram'", text));
-}
 
 py::bytes to_bytes(SharedSummary& summary) {
   return summary.use([](const PairSummary& own) { return own.to_bytes(); });
@@ -76,7 +70,8 @@ void SharedSummary::add(const py::object& X, const py::object& Y) {
 void bind_summary(py::module_& module) {
   py::class_<SharedSummary>(module, "PairSummary", kDoc)
       .def(py::init([](Index d1, Index d2, const std::string& accumulate) {
-             return std::make_unique<SharedSummary>(PairSummary(d1, d2, accumulate_of(accumulate)));
+             return std::make_unique<SharedSummary>(
+                 PairSummary(d1, d2, need_choice(accumulate, kAccumulates, "way to accumulate")));
            }),
            py::arg("n_features_x"), py::arg("n_features_y"), py::arg("accumulate") = "auto")
       .def(

@@ -68,7 +68,7 @@ const Format& format_of(const std::string& path) {
   for (const auto& [known, format] : by_extension)
     if (extension == known) return format;
 
-  const io::File file(path);
+  const File file(path);
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read_at(0, start.data(), start.size());
   for (const auto& [known, format] : by_content)

@@ -49,14 +49,18 @@ Layout::Layout(const Shape& shape, bool columns, const std::string& where) {
   features = static_cast<Index>(size);
 }
 
-Matrix allocate(Index features, Index samples, const std::string& where) {
+template <class Scalar>
+Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples,
+                                                               const std::string& where) {
   try {
-    return Matrix(features, samples);
+    return Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>(features, samples);
   } catch (const std::bad_alloc&) {
-    const double gib = static_cast<double>(features) * static_cast<double>(samples) / (1 << 27);
+    const double gib = static_cast<double>(features) * static_cast<double>(samples) * sizeof(Scalar) / (1 << 30);
     throw IoError(fmt::format("{}: no memory for {}×{} numbers ({:.3g} GiB)", where, features, samples, gib));
   }
 }
+template Matrix allocate<double>(Index, Index, const std::string&);
+template Eigen::MatrixXf allocate<float>(Index, Index, const std::string&);
 
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted) {
   if (!wanted.empty()) {

@@ -74,7 +74,8 @@ std::vector<Member> members_of(const std::vector<MatVariable>& variables) {
   return members;
 }
 
-Matrix load(const std::string& path, const std::string& member, const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> load(const std::string& path, const std::string& member,
+                                          const ReadOptions& options) {
   const std::unique_ptr<MatFile> file = open_either(path);
   const std::size_t chosen = choose_member(path, members_of(file->variables()), member);
   const MatVariable& variable = file->variables()[chosen];
@@ -87,7 +88,9 @@ Matrix load(const std::string& path, const std::string& member, const ReadOption
   if (__builtin_mul_overflow(layout.samples, layout.features, &size)) {
     throw FormatError(fmt::format("{} claims {} numbers, more than any memory holds", where, text(variable.shape)));
   }
-  return size == 0 ? Matrix(layout.features, 0) : file->read(chosen, layout, where);
+  if (size == 0) return in_memory(Matrix(layout.features, 0));
+  if (variable.single) return in_memory(file->read_single(chosen, layout, where));
+  return in_memory(file->read(chosen, layout, where));
 }
 
 // What MATLAB's isvarname accepts.
@@ -111,7 +114,7 @@ void check_name(const std::string& name) {
 
 std::unique_ptr<BlockReader::Source> open_mat(const std::string& path, const std::string& member,
                                               const ReadOptions& options) {
-  return in_memory(load(path, member, options));
+  return load(path, member, options);
 }
 
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest) {

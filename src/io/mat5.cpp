@@ -222,6 +222,13 @@ std::string_view class_name(const matvar_t& variable) {
   return "unknown";
 }
 
+// Not of a logical array: MATLAB 5 could make one of any class.
+bool fits_single(const matvar_t& variable) {
+  const auto type = variable.class_type;
+  return variable.isLogical == 0 && (type == MAT_C_SINGLE || type == MAT_C_INT8 || type == MAT_C_UINT8 ||
+                                     type == MAT_C_INT16 || type == MAT_C_UINT16);
+}
+
 // Calls `use` with the variable's numbers in their own type.
 template <class Use>
 bool with_numbers(enum matio_types type, const void* data, Use use) {
@@ -269,6 +276,7 @@ class Mat5File final : public MatFile {
       MatVariable described{.name = variable->name == nullptr ? "" : variable->name,
                             .matlab_class = std::string(class_name(*variable)),
                             .complex = variable->isComplex != 0,
+                            .single = fits_single(*variable),
                             .shape = {}};
       if (variable->dims != nullptr && variable->rank > 0) {
         described.shape.assign(variable->dims, variable->dims + variable->rank);
@@ -281,11 +289,21 @@ class Mat5File final : public MatFile {
   const std::vector<MatVariable>& variables() const override { return variables_; }
 
   Matrix read(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<double>(index, layout, where);
+  }
+  Eigen::MatrixXf read_single(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<float>(index, layout, where);
+  }
+
+ private:
+  template <class Scalar>
+  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> read_as(std::size_t index, const Layout& layout,
+                                                                const std::string& where) {
     matvar_t& variable = *handles_[index];
     const Shape& shape = variables_[index].shape;
     const auto numbers = static_cast<std::uint64_t>(layout.samples * layout.features);
     frame_.verify(index, numbers);
-    Matrix X = allocate(layout.features, layout.samples, where);
+    auto X = allocate<Scalar>(layout.features, layout.samples, where);
     if (Mat_VarReadDataAll(file_.get(), &variable) != 0 || variable.data == nullptr ||
         variable.nbytes / numbers < Mat_SizeOf(variable.data_type) ||
         !with_numbers(variable.data_type, variable.data,
@@ -295,7 +313,6 @@ class Mat5File final : public MatFile {
     return X;
   }
 
- private:
   Mat5Frame frame_;
   Handle file_;
   std::vector<MatVariable> variables_;

@@ -1,25 +1,25 @@
-// SHA-256 (FIPS 180-4), to tell data sets by their content.
+// SHA-256 by OpenSSL's libcrypto, to tell data sets by their content.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <string>
+
+struct evp_md_ctx_st;
 
 namespace cgmca::experiments {
 
 class Sha256 {
  public:
+  Sha256();
   void add(const unsigned char* bytes, std::size_t count);
   std::string hexadecimal();  // of all that was added; add nothing afterwards
 
  private:
-  void compress(const unsigned char* block);
-
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<unsigned char, 64> pending_{};
-  std::uint64_t length_ = 0;
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
 }  // namespace cgmca::experiments

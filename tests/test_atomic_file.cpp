@@ -3,10 +3,25 @@
 #include <gtest/gtest.h>
 #include <cgmca/error.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
+#include <thread>
+
+// In place of the C library's: gives other threads time to meet the new mask.
+extern "C" mode_t umask(mode_t mask) noexcept {
+  const auto before = static_cast<mode_t>(::syscall(SYS_umask, mask));
+  ::usleep(200);
+  return before;
+}
 
 namespace cgmca {
 namespace {
@@ -59,6 +74,37 @@ TEST_F(AtomicFileTest, KeepsPermissionsAndSymbolicLinks) {
   EXPECT_EQ(contents(path("real")), "new");
   EXPECT_EQ(fs::status(path("real")).permissions(),
             fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+}
+
+// Permissions of a file that another thread creates meanwhile tell the umask it had.
+TEST_F(AtomicFileTest, NewFilesFollowTheUmaskWhichOtherThreadsNeverSeeChanged) {
+  const auto permissions = [](const std::string& file) {
+    struct stat status {};
+    EXPECT_EQ(::stat(file.c_str(), &status), 0);
+    return status.st_mode & 07777;
+  };
+  const mode_t before = ::umask(027);
+  std::atomic<bool> done = false;
+  std::set<mode_t> seen;
+  std::thread other([&] {
+    while (!done) {
+      ::close(::open(path("other").c_str(), O_WRONLY | O_CREAT, 0666));
+      seen.insert(permissions(path("other")));
+      ::unlink(path("other").c_str());
+    }
+  });
+  std::set<mode_t> made;
+  for (int i = 0; i < 1000; ++i) AtomicFile(path("a")).write("new", 3);
+  AtomicFile file(path("a"));
+  file.commit();
+  made.insert(permissions(path("a")));
+  done = true;
+  other.join();
+  write_atomically(path("b"), [](const std::string& p) { std::ofstream(p) << "made"; });
+  made.insert(permissions(path("b")));
+  ::umask(before);
+  EXPECT_EQ(made, std::set<mode_t>{0640});
+  EXPECT_EQ(seen, std::set<mode_t>{0640});
 }
 
 TEST_F(AtomicFileTest, AFullDeviceIsAnIoError) {

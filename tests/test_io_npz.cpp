@@ -232,5 +232,20 @@ TEST_F(NpzTest, MemoryGrowsWithTheDataAndNotWithTheClaim) {
                 {"is truncated", "= 100000000000000 bytes, but 1000 are there"});
 }
 
+TEST_F(NpzTest, AZip64RecordThatClaimsCountlessMembersTakesNoMemory) {
+  std::string bytes = zip({{"x.npy", array}}, "", true);
+  const std::size_t record = bytes.find("PK\6\6");
+  for (const std::size_t at : {record + 24, record + 32}) bytes.replace(at, 8, little(1 << 28, 8));
+  put_bytes(path("a.npz"), bytes);
+  const LittleMemory memory(64 << 20);
+  expect_says(message_of<FormatError>([&] { read(path("a.npz")); }), {"corrupt or truncated"});
+}
+
+TEST_F(NpzTest, AnEmptyMemberThatPromisesContentsIsRefused) {
+  Part part{"x.npy", ""};
+  part.size_off = 100;
+  expect_says(refusal(zip({part})), {"is corrupt: 0 bytes", "promises 100 bytes"});
+}
+
 }  // namespace
 }  // namespace cgmca

@@ -96,6 +96,50 @@ TEST_F(ModelFile, BringsBackEveryBit) {
   }
 }
 
+TEST_F(ModelFile, ArraysOf32BitsAreWidened) {
+  std::string narrow;
+  for (auto& [name, tensor] : header.items()) {
+    if (name == "__metadata__") continue;
+    const std::size_t begin = tensor["data_offsets"][0], end = tensor["data_offsets"][1];
+    tensor["dtype"] = "F32";
+    tensor["data_offsets"][0] = narrow.size();
+    for (std::size_t at = begin; at < end; at += sizeof(double)) {
+      double value = 0;
+      std::memcpy(&value, data.data() + at, sizeof value);
+      const auto rounded = static_cast<float>(value);
+      narrow.append(reinterpret_cast<const char*>(&rounded), sizeof rounded);
+    }
+    tensor["data_offsets"][1] = narrow.size();
+  }
+  write_file(header.dump(), narrow);
+  const Model loaded = Model::load(path);
+  for (Domain domain : {Domain::one, Domain::two}) {
+    const DomainMap &x = loaded.domain(domain), &y = model.domain(domain);
+    EXPECT_EQ(x.mean, y.mean.cast<float>().cast<double>());
+    EXPECT_EQ(x.weights, y.weights.cast<float>().cast<double>());
+    EXPECT_EQ(x.mixing, y.mixing.cast<float>().cast<double>());
+  }
+}
+
+// Longer than what is read at once, by rows and within a row.
+TEST_F(ModelFile, LargeArraysOfBothWidthsComeBack) {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{1000, 300}, {3, 20000}, {5000, 1}}) {
+    const Matrix X = Random(2).matrix(rows, columns).cast<float>().cast<double>();
+    TensorWriter writer("test");
+    writer.add("X", X);
+    const std::string wide = writer.bytes();
+    EXPECT_EQ(TensorReader(std::string_view(wide), "test").matrix("X", rows, columns), X);
+
+    const Eigen::MatrixXf transposed = X.transpose().cast<float>();
+    const auto size = 4 * static_cast<std::size_t>(X.size());
+    ordered_json narrow;
+    narrow["__metadata__"] = {{"format", "test"}, {"version", "1"}};
+    narrow["X"] = {{"dtype", "F32"}, {"shape", {rows, columns}}, {"data_offsets", {0, size}}};
+    write_file(narrow.dump(), std::string(reinterpret_cast<const char*>(transposed.data()), size));
+    EXPECT_EQ(TensorReader(path, "test").matrix("X", rows, columns), X);
+  }
+}
+
 TEST_F(ModelFile, IsTheSameFileWhenSavedAgain) {
   Model::load(path).save(folder / "again");
   EXPECT_EQ(read_bytes(folder / "again"), bytes);
@@ -181,8 +225,10 @@ TEST_F(ModelFile, SizesAndOffsetsThatDoNotFitAreRejected) {
   expect_rejected("negative number -6");
   with("mean1", "shape", {6.5});
   expect_rejected("6.5");
-  with("mean1", "dtype", "F32");
-  expect_rejected("F32, not F64");
+  with("mean1", "dtype", "F16");
+  expect_rejected("F16, not F64");
+  with("mean1", "dtype", "F32");  // half as many bytes
+  expect_rejected("of shape [6] needs 24 bytes");
   with("mean1", "data_offsets", header["variance1"]["data_offsets"]);
   expect_rejected("overlap or leave a hole");
   with("weights1", "shape", {6, 3});  // transposed: as many bytes, another shape

@@ -3,7 +3,6 @@
 #include <cgmca/error.hpp>
 #include <cgmca/io.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "support/file.hpp"
+
 namespace cgmca::cli {
 namespace {
 
@@ -26,6 +27,7 @@ class Hash {  // FNV-1a, 64 bits: to notice changes, not to withstand forgery
   void add(const char* bytes, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) value_ = (value_ ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3U;
   }
+  void add(const std::string& text) { add(text.data(), text.size()); }
   std::string text() const { return fmt::format("{:016x}", value_); }
 
  private:
@@ -44,47 +46,46 @@ std::int64_t modified(const struct stat& status) {
 }
 
 // First and last 64 KiB: most edits that keep size and time of a file show there.
-std::string hash_of_ends(const std::string& path, off_t size) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw IoError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+std::string hash_of_ends(const std::string& path) {
+  const File file(path);
   Hash hash;
-  std::vector<char> buffer(65536);
-  const off_t part = static_cast<off_t>(buffer.size());
-  for (const off_t offset : {off_t{0}, std::max<off_t>(0, size - part)}) {
-    const ssize_t got = ::pread(file, buffer.data(), buffer.size(), offset);
-    if (got > 0) hash.add(buffer.data(), static_cast<std::size_t>(got));
+  std::vector<char> part(std::min<std::uint64_t>(file.size(), 65536));
+  for (const std::uint64_t place : {std::uint64_t{0}, file.size() - part.size()}) {
+    file.read_at(place, part.data(), part.size());
+    hash.add(part.data(), part.size());
   }
-  ::close(file);
   return hash.text();
+}
+
+// The images that are read of a folder.
+Json fingerprint_of_images(const std::string& folder) {
+  const std::vector<std::string> names = list_images(folder);
+  Hash hash;
+  std::int64_t latest = 0, bytes = 0;
+  for (const std::string& name : names) {
+    const struct stat file = status_of(folder + "/" + name);
+    hash.add(fmt::format("{}/{}/{}/", name, file.st_size, modified(file)));
+    latest = std::max(latest, modified(file));
+    bytes += file.st_size;
+  }
+  Json object;
+  object["files"] = names.size();
+  object["bytes"] = bytes;
+  object["modified_ns"] = latest;
+  object["hash_of_names_sizes_and_times"] = hash.text();
+  return object;
 }
 
 // What tells a file or folder from another, or from itself after a change. Not its name: a renamed file is the same.
 Json fingerprint(const std::string& source) {
   const std::string path = file_of(source);
   const struct stat status = status_of(path);
+  if (S_ISDIR(status.st_mode)) return fingerprint_of_images(path);
   Json object;
   object["member"] = source.substr(path.size());
-  if (!S_ISDIR(status.st_mode)) {
-    object["bytes"] = status.st_size;
-    object["modified_ns"] = modified(status);
-    object["hash_of_ends"] = hash_of_ends(path, status.st_size);
-    return object;
-  }
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(path)) names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  Hash hash;
-  std::int64_t latest = 0, bytes = 0;
-  for (const std::string& name : names) {
-    const struct stat file = status_of(path + "/" + name);
-    hash.add(name.data(), name.size() + 1);
-    latest = std::max(latest, modified(file));
-    bytes += file.st_size;
-  }
-  object["files"] = names.size();
-  object["bytes"] = bytes;
-  object["modified_ns"] = latest;
-  object["hash_of_names"] = hash.text();
+  object["bytes"] = status.st_size;
+  object["modified_ns"] = modified(status);
+  object["hash_of_ends"] = hash_of_ends(path);
   return object;
 }
 

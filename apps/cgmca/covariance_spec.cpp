@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "session.hpp"
-#include "suggest.hpp"
+#include "support/suggest.hpp"
 
 namespace cgmca::cli {
 namespace {

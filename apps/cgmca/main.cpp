@@ -16,7 +16,7 @@
 #include "help.hpp"
 #include "session.hpp"
 #include "signals.hpp"
-#include "suggest.hpp"
+#include "support/suggest.hpp"
 #include "version.hpp"
 
 namespace cgmca::cli {

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "support/choice.hpp"
+
 namespace cgmca::cli {
 
 void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
@@ -13,16 +15,14 @@ void add_output_option(CLI::App& command, std::string& output, const std::string
 
 void add_accumulate_option(CLI::App& command, Accumulate& accumulate) {
   const auto choose = [&accumulate](const std::string& text) {
-    for (Accumulate choice : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
-      if (text == name(choice)) accumulate = choice;
-    }
+    accumulate = need_choice(text, kAccumulates, "way to accumulate");
   };
   command
       .add_option_function<std::string>("--accumulate", choose,
                                         "How pairs are gathered: qr (accurate), gram (less work, but it squares "
                                         "the condition number), auto (gram only while proven safe; the default)")
-      ->check(CLI::IsMember({"auto", "qr", "gram"}))
-      ->option_text("auto|qr|gram");
+      ->check(CLI::IsMember(names_of(kAccumulates)))
+      ->option_text(fmt::format("{}", fmt::join(names_of(kAccumulates), "|")));
 }
 
 CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,

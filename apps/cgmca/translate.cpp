@@ -11,6 +11,7 @@
 #include "files.hpp"
 #include "mapped.hpp"
 #include "options.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -70,16 +71,14 @@ void add_translate(CLI::App& app, Session& session) {
   add_domain_option(command, "--to", options->to, "The domain to turn them into")->required();
   add_output_option(command, options->output, "Y", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
   const auto choose = [chosen = &options->method](const std::string& text) {
-    for (Method method : {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr}) {
-      if (text == name(method)) *chosen = method;
-    }
+    *chosen = need_choice(text, kMethods, "method");
   };
   command
       .add_option_function<std::string>("--method", choose,
                                         "lmmse: best linear estimate (default); exact: nearest to the mean; "
                                         "mahalanobis: most likely; lsqr: iterative, stopped early")
-      ->check(CLI::IsMember({"lmmse", "exact", "mahalanobis", "lsqr"}))
-      ->option_text("lmmse|exact|mahalanobis|lsqr");
+      ->check(CLI::IsMember(names_of(kMethods)))
+      ->option_text(fmt::format("{}", fmt::join(names_of(kMethods), "|")));
   command.add_option("--iterations", options->iterations, "Most iterations of lsqr; default: min(k, d, 20)")
       ->check(CLI::PositiveNumber)
       ->option_text("N");

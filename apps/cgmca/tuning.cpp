@@ -12,20 +12,16 @@
 
 #include "progress.hpp"
 #include "signals.hpp"
-#include "suggest.hpp"
+#include "support/choice.hpp"
+#include "support/suggest.hpp"
 
 namespace cgmca::cli {
 namespace {
 
-constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1, Family::data2};
-
 template <class Choices>
 auto chosen(const char* option, const std::string& text, const Choices& choices) {
-  std::vector<std::string> names;
-  for (const auto& choice : choices) {
-    if (text == name(choice)) return choice;
-    names.emplace_back(name(choice));
-  }
+  if (const auto found = find_choice(text, choices)) return *found;
+  const auto names = names_of(choices);
   throw UsageError(
       fmt::format("{} has no '{}'{}: give {}", option, text, did_you_mean(text, names), fmt::join(names, ", ")));
 }

@@ -55,6 +55,10 @@ class BlockReader {
 
   // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
   Matrix next(Index max_samples);
+  // The same in floats. Where single() is true the file's numbers are no wider, and a float holds each exactly; the
+  // block is then made without one of doubles. Elsewhere the numbers are rounded.
+  Eigen::MatrixXf next_single(Index max_samples);
+  bool single() const;
   // Passes over samples without converting them, for resuming; InvalidInput beyond the end.
   void skip(Index count);
 
@@ -74,9 +78,12 @@ void write(const std::string& target, const MatrixView& X);
 // The file or folder that a source or target names, without its member.
 std::string file_of(const std::string& source_or_target);
 
+// The PNG files that are read of a folder, and of the folders in it, by their paths relative to it.
+// Natural order (img2 before img10).
+std::vector<std::string> list_images(const std::string& folder);
+
 // The PNG files of two folders paired by name once the differing part is removed: `match` is
 // "real/synth", meaning that what is called …real… in folder 1 is called …synth… in folder 2.
-// Natural order (img2 before img10).
 struct ImagePairs {
   std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
   std::vector<std::string> unmatched1, unmatched2;

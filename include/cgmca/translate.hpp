@@ -16,6 +16,7 @@ enum class Method {
   mahalanobis,  // of all such x the one most likely under the domain's own covariance (21)
   lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
 };
+inline constexpr std::array kMethods = {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr};
 const char* name(Method method);
 
 // A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples.

@@ -20,6 +20,7 @@ namespace cgmca {
 
 // The covariances that take a rank.
 enum class Family { identity, correlation, data1, data2 };
+inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1, Family::data2};
 const char* name(Family family);
 
 struct Candidate {

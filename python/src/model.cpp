@@ -8,16 +8,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::python {
 namespace {
-
-Method method_of(const std::string& text) {
-  for (Method method : {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr}) {
-    if (text == name(method)) return method;
-  }
-  throw InvalidInput(fmt::format("no method '{}': give 'lmmse', 'exact', 'mahalanobis' or 'lsqr'", text));
-}
 
 LsqrOptions lsqr_options(Method method, std::optional<Index> iterations, std::optional<double> tolerance) {
   LsqrOptions options;
@@ -49,7 +43,7 @@ py::array translate_with(const FittedModel& self, int source, int target, const 
                          const std::string& method_name, std::optional<Index> iterations,
                          std::optional<double> tolerance) {
   const Domain from = domain_of(source), to = domain_of(target);
-  const Method method = method_of(method_name);
+  const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
   const Samples X(rows, "X");
   const Index d_from = self.model.domain(from).features(), d_to = self.model.domain(to).features();
@@ -69,7 +63,7 @@ py::array translate_with(const FittedModel& self, int source, int target, const 
 py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
                       std::optional<Index> iterations, std::optional<double> tolerance) {
   const Domain domain = domain_of(number);
-  const Method method = method_of(method_name);
+  const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
   const Samples Z(rows, "Z");
   const Index d = self.model.domain(domain).features();

@@ -9,16 +9,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::python {
 namespace {
-
-Accumulate accumulate_of(const std::string& text) {
-  for (const Accumulate accumulate : kAccumulates) {
-    if (text == name(accumulate)) return accumulate;
-  }
-  throw InvalidInput(fmt::format("no way to accumulate '{}': give 'auto', 'qr' or 'gram'", text));
-}
 
 py::bytes to_bytes(SharedSummary& summary) {
   return summary.use([](const Summary& own) { return own.to_bytes(); });
@@ -81,7 +75,7 @@ std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std:
       if ((*names_of_features)[i]) domains[i].feature_names = *(*names_of_features)[i];
     }
   }
-  return std::make_unique<SharedSummary>(Summary(std::move(domains), accumulate_of(accumulate)));
+  return std::make_unique<SharedSummary>(Summary(std::move(domains), need_choice(accumulate, kAccumulates, "way to accumulate")));
 }
 
 std::vector<DomainInfo> domains_of(SharedSummary& summary) {

@@ -9,21 +9,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::python {
 namespace {
-
-template <class Choice, std::size_t N>
-Choice choice_of(const std::string& text, const std::array<Choice, N>& choices, const char* what) {
-  std::string known;
-  for (Choice choice : choices) {
-    if (text == name(choice)) return choice;
-    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", name(choice));
-  }
-  throw InvalidInput(fmt::format("no {} '{}': give one of {}", what, text, known));
-}
-
-constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1, Family::data2};
 
 // Called by work that runs without the GIL: tells Python how far it is, and lets Ctrl-C through.
 std::function<void(double)> report_to(const py::object& progress) {
@@ -54,11 +43,11 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
                     const std::vector<int>& pair_labels, const py::object& progress) {
   TuneOptions options;
   options.families.clear();
-  for (const auto& family : families) options.families.push_back(choice_of(family, kFamilies, "covariance to tune"));
+  for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
   options.ranks = ranks;
   options.max_ranks = max_ranks;
   for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
-  if (criterion) options.criterion = choice_of(*criterion, kCriteria, "criterion");
+  if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
   const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
   options.data.rank_tol = rank_tol;
   options.data.extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr};

@@ -4,18 +4,23 @@
 //     "name": { "dtype": "F64", "shape": [rows, columns], "data_offsets": [begin, end] }, … }
 //
 // Arrays are in row-major order, so that other programs see the shape a reader of the mathematics
-// expects. The reader trusts nothing: it checks every size against the file's before it allocates,
-// and its memory for the header stays below the header's own size plus a constant.
+// expects. They are written as F64; F32 is read too. Hand-written because the format's own library
+// is in Rust, and Debian has none for C++. The reader trusts nothing: it checks every size against the file's before it
+// allocates, and its memory for the header stays below the header's own size plus a constant.
 #pragma once
 
-#include <array>
 #include <cgmca/types.hpp>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "support/choice.hpp"
+#include "support/file.hpp"
+#include "tensor_header.hpp"
 
 namespace cgmca {
 
@@ -51,48 +56,36 @@ class TensorReader {
   TensorReader(const std::string& path, const std::string& format, Index version = 1);
   // The same from memory, which must outlive the reader.
   TensorReader(std::string_view bytes, const std::string& format, Index version = 1);
-  ~TensorReader();
-  TensorReader(const TensorReader&) = delete;
-  TensorReader& operator=(const TensorReader&) = delete;
 
-  bool has_text(const std::string& key) const { return metadata_.contains(key); }
+  bool has_text(const std::string& key) const { return header_.metadata.contains(key); }
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index least) const;
   double real(const std::string& key) const;
-  bool has(const std::string& name) const { return tensors_.contains(name); }
+  bool has(const std::string& name) const { return header_.tensors.contains(name); }
   Matrix matrix(const std::string& name, Index rows,
                 Index columns) const;  // of just this shape, all finite
   Vector vector(const std::string& name, Index size) const;
 
   // The one of `options` that is called as the metadata says.
-  template <class Enum, std::size_t n>
-  Enum choice(const std::string& key, const std::array<Enum, n>& options) const {
-    for (Enum option : options) {
-      if (text(key) == name(option)) return option;
-    }
+  template <class Options>
+  auto choice(const std::string& key, const Options& options) const {
+    if (const auto found = find_choice(text(key), options)) return *found;
     fail("unknown " + key + " '" + text(key) + "'");
   }
 
   [[noreturn]] void fail(const std::string& what) const;  // FormatError naming the file
 
-  struct Tensor {
-    std::string dtype;
-    std::vector<std::uint64_t> shape, offsets;
-  };
-
  private:
   void open(std::uint64_t file_size, const std::string& format, Index version);
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
-  void read_header(std::uint64_t file_size);
-  void check_layout(std::uint64_t data_size) const;
-  const Tensor& find(const std::string& name) const;
+  const TensorEntry& find(const std::string& name, const std::vector<Index>& shape) const;
+  void read_numbers(const TensorEntry& tensor, Index first, Index count, double* into) const;
 
   std::string path_;
-  int descriptor_ = -1;  // -1: bytes_ is the file
+  std::optional<File> file_;  // none: bytes_ is the file
   std::string_view bytes_;
   std::uint64_t data_begin_ = 0;
-  std::map<std::string, std::string> metadata_;
-  std::map<std::string, Tensor> tensors_;
+  TensorHeader header_;
 };
 
 }  // namespace cgmca

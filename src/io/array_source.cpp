@@ -113,12 +113,23 @@ class BySample : public BlockReader::Source {
   Index features() const override { return order_.features; }
   std::optional<Index> samples() const override { return order_.samples; }
 
-  Matrix next(Index max_samples) override {
+  bool single() const override { return fits_single(elements_.element()); }
+  Matrix next(Index max_samples) override { return take<double>(max_samples); }
+  Eigen::MatrixXf next_single(Index max_samples) override { return take<float>(max_samples); }
+
+  void skip(Index count) override {
+    elements_.skip(count * order_.features);
+    advance(count);
+  }
+
+ private:
+  template <class Scalar>
+  Dense<Scalar> take(Index max_samples) {
     const Index count = std::min(max_samples, order_.samples - position_);
     const Index total = count * order_.features;
     // A flat row, since that is what Eigen can grow in place; where the header's promise is all
     // there is, memory grows only as the elements really arrive.
-    Matrix X(1, elements_.promises_hold() ? total : std::min(total, chunk_bytes));
+    Dense<Scalar> X(1, elements_.promises_hold() ? total : std::min(total, chunk_bytes));
     for (Index done = 0; done < total;) {
       if (done == X.cols()) X.conservativeResize(1, std::min(total, 2 * done));
       done = fill(X, done);
@@ -128,17 +139,12 @@ class BySample : public BlockReader::Source {
     return X;
   }
 
-  void skip(Index count) override {
-    elements_.skip(count * order_.features);
-    advance(count);
-  }
-
- private:
   // Reads elements into X from the flat place `done` on; returns the place after them.
-  Index fill(Matrix& X, Index done) {
+  template <class Scalar>
+  Index fill(Dense<Scalar>& X, Index done) {
     const Element& element = elements_.element();
     const bool same_order = order_.fortran_axes.empty();
-    if (same_order && is_native_double(element)) {
+    if (same_order && is_native<Scalar>(element)) {
       elements_.read(X.data() + done, X.cols() - done);
       return X.cols();
     }
@@ -146,14 +152,14 @@ class BySample : public BlockReader::Source {
     buffer_.resize(static_cast<std::size_t>(count * element.size));
     elements_.read(buffer_.data(), count);
     if (same_order) {
-      to_doubles(element, buffer_.data(), count, X.data() + done);
+      convert(element, buffer_.data(), count, X.data() + done);
       return done + count;
     }
     // X has its full size here, since array_source() allows another order only where the bytes are
     // certain to be there.
     for (Index i = 0; i < count; ++i) {
       const Index feature = (done + i) % order_.features, first = done + i - feature;
-      to_doubles(element, buffer_.data() + i * element.size, 1, X.data() + first + order_.row(feature));
+      convert(element, buffer_.data() + i * element.size, 1, X.data() + first + order_.row(feature));
     }
     return done + count;
   }
@@ -177,11 +183,18 @@ class ByFeature : public BlockReader::Source {
   Index features() const override { return order_.features; }
   std::optional<Index> samples() const override { return order_.samples; }
 
-  Matrix next(Index max_samples) override {
+  bool single() const override { return fits_single(elements_.element()); }
+  Matrix next(Index max_samples) override { return take<double>(max_samples); }
+  Eigen::MatrixXf next_single(Index max_samples) override { return take<float>(max_samples); }
+  void skip(Index count) override { position_ += count; }
+
+ private:
+  template <class Scalar>
+  Dense<Scalar> take(Index max_samples) {
     const Element& element = elements_.element();
     const auto [n, d] = std::pair(order_.samples, order_.features);
     const Index count = std::min(max_samples, n - position_);
-    Matrix X(d, count);
+    Dense<Scalar> X(d, count);
     if (count == 0) return X;
     // Short features are read several at once, samples before and after the block included.
     const Index group = std::max<Index>(1, chunk_bytes / (n * element.size));
@@ -191,15 +204,12 @@ class ByFeature : public BlockReader::Source {
       elements_.seek(f * n + position_);
       elements_.read(buffer_.data(), span);
       for (Index k = 0; k < together; ++k)
-        to_doubles(element, buffer_.data() + k * n * element.size, count, X.data() + order_.row(f + k), d);
+        convert(element, buffer_.data() + k * n * element.size, count, X.data() + order_.row(f + k), d);
     }
     position_ += count;
     return X;
   }
 
-  void skip(Index count) override { position_ += count; }
-
- private:
   Elements elements_;
   Order order_;
   Index position_ = 0;
@@ -208,13 +218,15 @@ class ByFeature : public BlockReader::Source {
 
 // From a stream that cannot go back, elements in another order than X has them: read whole as the
 // matrix they make as they lie, then put in order.
-Matrix rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
+template <class Scalar>
+Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
   const auto n = static_cast<std::uint64_t>(order.samples), d = static_cast<std::uint64_t>(order.features);
   ArrayHeader as_it_lies = header;
   as_it_lies.shape = order.by_sample ? Shape{n, d} : Shape{d, n};
   as_it_lies.fortran_order = false;
-  const Matrix Y = array_source(as_it_lies, std::move(bytes), {})->next(std::numeric_limits<Index>::max());
-  Matrix X(order.features, order.samples);
+  const auto source = array_source(as_it_lies, std::move(bytes), {});
+  const Dense<Scalar> Y = next_of<Scalar>(*source, std::numeric_limits<Index>::max());
+  Dense<Scalar> X(order.features, order.samples);
   for (Index f = 0; f < order.features; ++f) {
     if (order.by_sample)
       X.row(order.row(f)) = Y.row(f);
@@ -231,7 +243,10 @@ std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std
   Order order(header, options.columns);
   const bool in_order = order.by_sample && order.fortran_axes.empty();
   const bool can_seek = bytes->remaining().has_value();
-  if (!in_order && !can_seek) return in_memory(rearranged(header, std::move(bytes), order));
+  if (!in_order && !can_seek) {
+    if (fits_single(header.element)) return in_memory(rearranged<float>(header, std::move(bytes), order));
+    return in_memory(rearranged<double>(header, std::move(bytes), order));
+  }
   Elements elements(header, std::move(bytes), order.samples * order.features);
   if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));
   return std::make_unique<ByFeature>(std::move(elements), std::move(order));

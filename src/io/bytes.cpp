@@ -2,60 +2,15 @@
 
 #include <cgmca/error.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
 
 namespace cgmca::io {
-
-File::File(const std::string& path) : path_(path) {
-  const auto fail = [&] {
-    const int reason = errno;
-    if (descriptor_ >= 0) ::close(descriptor_);
-    throw IoError(fmt::format("cannot read '{}': {}", path_, std::strerror(reason)));
-  };
-  // Without O_NONBLOCK, opening a pipe that has no writer would wait for ever.
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail();
-  if (S_ISDIR(status.st_mode)) {
-    errno = EISDIR;
-    fail();
-  }
-  if (!S_ISREG(status.st_mode)) {
-    ::close(descriptor_);
-    throw IoError(fmt::format("cannot read '{}': it is no regular file", path_));
-  }
-  size_ = static_cast<std::uint64_t>(status.st_size);
-}
-
-File::~File() { ::close(descriptor_); }
-
-void File::read_at(std::uint64_t offset, void* to, std::size_t count) const {
-  char* next = static_cast<char*>(to);
-  std::size_t done = 0;
-  while (done < count) {
-    const ssize_t got = ::pread(descriptor_, next + done, count - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw IoError(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
-    if (got == 0)
-      throw IoError(
-          fmt::format("'{}' became shorter while it was read: {} bytes when opened, but only {} of the {} "
-                      "expected at byte {}",
-                      path_, size_, done, count, offset));
-    done += static_cast<std::size_t>(got);
-  }
-}
 
 std::uint64_t Bytes::skip(std::uint64_t count) {
   std::vector<std::byte> scratch(std::min<std::uint64_t>(count, 1 << 16));
@@ -69,44 +24,31 @@ std::uint64_t Bytes::skip(std::uint64_t count) {
   return done;
 }
 
-FileBytes::FileBytes(std::shared_ptr<const File> file)
-    : file_(std::move(file)), begin_(0), end_(file_->size()), position_(0) {}
-
-FileBytes::FileBytes(std::shared_ptr<const File> file, std::uint64_t begin, std::uint64_t end)
-    : file_(std::move(file)), begin_(begin), end_(end), position_(begin) {}
+FileBytes::FileBytes(std::shared_ptr<const File> file) : file_(std::move(file)) {}
 
 std::size_t FileBytes::read(void* to, std::size_t count) {
-  count = std::min<std::uint64_t>(count, end_ - position_);
+  count = std::min<std::uint64_t>(count, file_->size() - position_);
   file_->read_at(position_, to, count);
   position_ += count;
   return count;
 }
 
 std::uint64_t FileBytes::skip(std::uint64_t count) {
-  count = std::min(count, end_ - position_);
+  count = std::min(count, file_->size() - position_);
   position_ += count;
   return count;
 }
 
 namespace {
 
-// windowBits of inflateInit2
-constexpr int raw_deflate = -15, gzip = 15 + 16;
-
-class Inflated : public Bytes {
+class Gunzipped : public Bytes {
  public:
-  Inflated(std::shared_ptr<const File> file, std::string name, std::uint64_t begin, std::uint64_t end,
-           std::optional<Promise> promise)
-      : file_(std::move(file)),
-        name_(std::move(name)),
-        position_(begin),
-        end_(end),
-        promise_(promise),
-        input_(std::min<std::uint64_t>(end - begin, 1 << 16)) {
-    if (::inflateInit2(&stream_, promise ? raw_deflate : gzip) != Z_OK)
-      throw IoError(fmt::format("cannot read '{}': no memory for zlib", name_));
+  explicit Gunzipped(std::shared_ptr<const File> file)
+      : file_(std::move(file)), input_(std::min<std::uint64_t>(file_->size(), 1 << 16)) {
+    constexpr int gzip = 15 + 16;  // windowBits
+    if (::inflateInit2(&stream_, gzip) != Z_OK) no_memory();
   }
-  ~Inflated() override { ::inflateEnd(&stream_); }
+  ~Gunzipped() override { ::inflateEnd(&stream_); }
 
   std::size_t read(void* to, std::size_t count) override {
     auto* const out = static_cast<Bytef*>(to);
@@ -118,7 +60,6 @@ class Inflated : public Bytes {
       stream_.avail_out = room;
       const int status = ::inflate(&stream_, Z_NO_FLUSH);
       const uInt made = room - stream_.avail_out;
-      if (promise_) crc_ = static_cast<std::uint32_t>(::crc32(crc_, out + done, made));
       done += made;
       size_ += made;
       judge(status);
@@ -129,7 +70,7 @@ class Inflated : public Bytes {
  private:
   void refill() {
     if (stream_.avail_in > 0) return;
-    const std::size_t count = std::min<std::uint64_t>(end_ - position_, input_.size());
+    const std::size_t count = std::min<std::uint64_t>(file_->size() - position_, input_.size());
     file_->read_at(position_, input_.data(), count);
     position_ += count;
     stream_.next_in = input_.data();
@@ -138,63 +79,38 @@ class Inflated : public Bytes {
 
   void judge(int status) {
     if (status == Z_STREAM_END) return end_of_stream();
-    if (status == Z_MEM_ERROR) throw IoError(fmt::format("cannot read '{}': no memory for zlib", name_));
+    if (status == Z_MEM_ERROR) no_memory();
     if (status != Z_OK && status != Z_BUF_ERROR)
-      throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", name_, size_,
-                                    stream_.msg ? stream_.msg : "zlib error"));
-    if (promise_ && size_ > promise_->size)
-      throw FormatError(
-          fmt::format("'{}' holds more than the {} bytes that the archive's directory "
-                      "promises",
-                      name_, promise_->size));
+      throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", file_->path(),
+                                    size_, stream_.msg ? stream_.msg : "zlib error"));
     // Output space is left, so that zlib lacks input.
-    if (stream_.avail_out > 0 && stream_.avail_in == 0 && position_ == end_)
+    if (stream_.avail_out > 0 && stream_.avail_in == 0 && position_ == file_->size())
       throw FormatError(
-          fmt::format("'{}' is truncated: its compressed data stop after {} bytes of contents", name_, size_));
+          fmt::format("'{}' is truncated: its compressed data stop after {} bytes of contents", file_->path(), size_));
   }
 
+  // A gzip file may consist of several; what else follows is padding, which gzip ignores too.
   void end_of_stream() {
-    if (promise_) {
-      ended_ = true;
-      if (size_ != promise_->size || crc_ != promise_->crc) broken_promise(name_, size_, crc_, *promise_);
-      return;
-    }
-    // A gzip file may consist of several; what else follows is padding, which gzip ignores too.
     refill();
     ended_ = stream_.avail_in == 0 || *stream_.next_in != 0x1f;
     if (!ended_) ::inflateReset(&stream_);
   }
 
+  [[noreturn]] void no_memory() const {
+    throw IoError(fmt::format("cannot read '{}': no memory for zlib", file_->path()));
+  }
+
   std::shared_ptr<const File> file_;
-  std::string name_;
-  std::uint64_t position_, end_;
-  std::optional<Promise> promise_;
+  std::uint64_t position_ = 0;
   std::vector<Bytef> input_;
   z_stream stream_{};
   std::uint64_t size_ = 0;  // of the contents so far
-  std::uint32_t crc_ = 0;
   bool ended_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) {
-  const std::string name = file->path();
-  const std::uint64_t end = file->size();
-  return std::make_unique<Inflated>(std::move(file), name, 0, end, std::nullopt);
-}
-
-std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name, std::uint64_t begin,
-                                    std::uint64_t end, Promise promise) {
-  return std::make_unique<Inflated>(std::move(file), name, begin, end, promise);
-}
-
-void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc, Promise promise) {
-  throw FormatError(
-      fmt::format("'{}' is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} "
-                  "bytes with {:08x}",
-                  name, size, crc, promise.size, promise.crc));
-}
+std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) { return std::make_unique<Gunzipped>(std::move(file)); }
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;

@@ -8,27 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "support/file.hpp"
+
 namespace cgmca::io {
-
-// A regular file open for reading. Every failure is an IoError that names it.
-class File {
- public:
-  explicit File(const std::string& path);
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  // when it was opened
-  // All `count` bytes from `offset` on, which the caller knows to lie within size(); a file that
-  // has become shorter since is an IoError with the figures.
-  void read_at(std::uint64_t offset, void* to, std::size_t count) const;
-
- private:
-  std::string path_;
-  int descriptor_ = -1;
-  std::uint64_t size_ = 0;
-};
 
 class Bytes {
  public:
@@ -47,35 +29,23 @@ class Bytes {
   virtual void seek(std::uint64_t) {}
 };
 
-// The part [begin, end) of a file.
+// A file's bytes as they are.
 class FileBytes : public Bytes {
  public:
   explicit FileBytes(std::shared_ptr<const File> file);
-  FileBytes(std::shared_ptr<const File> file, std::uint64_t begin, std::uint64_t end);
 
   std::size_t read(void* to, std::size_t count) override;
   std::uint64_t skip(std::uint64_t count) override;
-  std::optional<std::uint64_t> remaining() const override { return end_ - position_; }
-  void seek(std::uint64_t place) override { position_ = begin_ + place; }
+  std::optional<std::uint64_t> remaining() const override { return file_->size() - position_; }
+  void seek(std::uint64_t place) override { position_ = place; }
 
  private:
   std::shared_ptr<const File> file_;
-  std::uint64_t begin_, end_, position_;
+  std::uint64_t position_ = 0;
 };
 
 // The contents of a file compressed by gzip, which carries its own length and checksum.
 std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
-
-// What an archive's directory says of a member's contents.
-struct Promise {
-  std::uint64_t size;
-  std::uint32_t crc;
-};
-[[noreturn]] void broken_promise(const std::string& name, std::uint64_t size, std::uint32_t crc, Promise promise);
-
-// The contents of the part [begin, end) of an archive, which is a deflate stream.
-std::unique_ptr<Bytes> inflate_part(std::shared_ptr<const File> file, const std::string& name, std::uint64_t begin,
-                                    std::uint64_t end, Promise promise);
 
 // Text from a file as a message may quote it: escaped where not printable, cut where long.
 std::string quoted(std::string_view text);

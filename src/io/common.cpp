@@ -6,43 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <new>
-#include <numeric>
-#include <utility>
+
+#include "support/suggest.hpp"
 
 namespace cgmca::io {
 namespace {
-
-// Levenshtein's distance, letters compared without case.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replace}));
-    }
-  }
-  return row[b.size()];
-}
-
-// " (did you mean 'X'?)" where one name is near enough to be a slip of the finger.
-std::string suggestion(const std::vector<Member>& members, const std::string& wanted) {
-  const Member* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
-  for (const Member& member : members) {
-    const std::size_t distance = edit_distance(member.name, wanted);
-    if (distance < least) {
-      least = distance;
-      nearest = &member;
-    }
-  }
-  return nearest == nullptr ? "" : fmt::format(" (did you mean '{}'?)", nearest->name);
-}
 
 std::string list(const std::vector<Member>& members) {
   constexpr std::size_t most = 20;
@@ -79,22 +49,29 @@ Layout::Layout(const Shape& shape, bool columns, const std::string& where) {
   features = static_cast<Index>(size);
 }
 
-Matrix allocate(Index features, Index samples, const std::string& where) {
+template <class Scalar>
+Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples,
+                                                               const std::string& where) {
   try {
-    return Matrix(features, samples);
+    return Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>(features, samples);
   } catch (const std::bad_alloc&) {
-    const double gib = static_cast<double>(features) * static_cast<double>(samples) / (1 << 27);
+    const double gib = static_cast<double>(features) * static_cast<double>(samples) * sizeof(Scalar) / (1 << 30);
     throw IoError(fmt::format("{}: no memory for {}×{} numbers ({:.3g} GiB)", where, features, samples, gib));
   }
 }
+template Matrix allocate<double>(Index, Index, const std::string&);
+template Eigen::MatrixXf allocate<float>(Index, Index, const std::string&);
 
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted) {
   if (!wanted.empty()) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i].name == wanted) return i;
     }
-    throw FormatError(
-        fmt::format("'{}' holds no '{}'{}; it holds {}", path, wanted, suggestion(members, wanted), list(members)));
+    std::vector<std::string> names;
+    for (const Member& member : members) names.push_back(member.name);
+    const std::string near = did_you_mean(wanted, names);
+    throw FormatError(fmt::format("'{}' holds no '{}'{} {}", path, wanted,
+                                  near.empty() ? "; it holds" : near + " It holds", list(members)));
   }
   std::vector<Member> numeric;
   std::size_t only = 0;

@@ -24,7 +24,8 @@ struct Layout {
 };
 
 // A features × samples matrix to be filled; IoError where memory does not suffice.
-Matrix allocate(Index features, Index samples, const std::string& where);
+template <class Scalar>  // double or float
+Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples, const std::string& where);
 
 struct Member {
   std::string name;

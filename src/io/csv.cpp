@@ -7,6 +7,8 @@
 // around a number do not matter. Numbers are written as in C++ whatever the locale, nan and inf
 // included. A field that is no number, and a line with more or fewer fields than the first, is an
 // error that names line and column, counted from 1.
+//
+// Hand-written because Debian has no C++ library that streams numbers and names the place of each error.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -266,7 +268,7 @@ std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std
   const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
   auto source = std::make_unique<Csv>(path, tabs);
   if (!options.columns) return source;
-  return in_memory(source->next(std::numeric_limits<Index>::max()).transpose());
+  return in_memory(Matrix(source->next(std::numeric_limits<Index>::max()).transpose()));
 }
 
 void write_csv(const std::string& path, const MatrixView& X, char separator) {

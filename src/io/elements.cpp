@@ -13,7 +13,8 @@ namespace {
 // IEEE 754 binary16: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
 struct Half {
   std::uint16_t bits;
-  explicit operator double() const {
+  template <class Scalar>
+  explicit operator Scalar() const {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double value = 0;
     if (exponent == 31) {
@@ -21,7 +22,7 @@ struct Half {
     } else {
       value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
     }
-    return bits & 0x8000 ? -value : value;
+    return static_cast<Scalar>(bits & 0x8000 ? -value : value);
   }
 };
 
@@ -33,32 +34,36 @@ T load(const std::byte* in, bool swap) {
   return std::bit_cast<T>(bytes);
 }
 
-template <class T>
-void convert(const std::byte* in, bool swap, Index count, double* out, Index stride) {
-  for (Index i = 0; i < count; ++i) out[i * stride] = static_cast<double>(load<T>(in + i * Index{sizeof(T)}, swap));
+template <class T, class Scalar>
+void convert_all(const std::byte* in, bool swap, Index count, Scalar* out, Index stride) {
+  for (Index i = 0; i < count; ++i) out[i * stride] = static_cast<Scalar>(load<T>(in + i * Index{sizeof(T)}, swap));
 }
 
-using Convert = void (*)(const std::byte*, bool, Index, double*, Index);
+template <class Scalar>
+using Convert = void (*)(const std::byte*, bool, Index, Scalar*, Index);
 
-Convert converter(const Element& element) {
+template <class Scalar>
+Convert<Scalar> converter(const Element& element) {
   using Kind = Element::Kind;
   switch (element.kind) {
     case Kind::boolean:
-      return convert<std::uint8_t>;
+      return convert_all<std::uint8_t>;
     case Kind::signed_integer:
-      return element.size == 1   ? convert<std::int8_t>
-             : element.size == 2 ? convert<std::int16_t>
-             : element.size == 4 ? convert<std::int32_t>
-                                 : convert<std::int64_t>;
+      return element.size == 1   ? convert_all<std::int8_t, Scalar>
+             : element.size == 2 ? convert_all<std::int16_t, Scalar>
+             : element.size == 4 ? convert_all<std::int32_t, Scalar>
+                                 : convert_all<std::int64_t, Scalar>;
     case Kind::unsigned_integer:
-      return element.size == 1   ? convert<std::uint8_t>
-             : element.size == 2 ? convert<std::uint16_t>
-             : element.size == 4 ? convert<std::uint32_t>
-                                 : convert<std::uint64_t>;
+      return element.size == 1   ? convert_all<std::uint8_t, Scalar>
+             : element.size == 2 ? convert_all<std::uint16_t, Scalar>
+             : element.size == 4 ? convert_all<std::uint32_t, Scalar>
+                                 : convert_all<std::uint64_t, Scalar>;
     case Kind::floating:
       break;
   }
-  return element.size == 2 ? convert<Half> : element.size == 4 ? convert<float> : convert<double>;
+  return element.size == 2   ? convert_all<Half, Scalar>
+         : element.size == 4 ? convert_all<float, Scalar>
+                             : convert_all<double, Scalar>;
 }
 
 bool foreign_order(const Element& element) {
@@ -67,12 +72,21 @@ bool foreign_order(const Element& element) {
 
 }  // namespace
 
-bool is_native_double(const Element& element) {
-  return element.kind == Element::Kind::floating && element.size == 8 && !foreign_order(element);
+bool fits_single(const Element& element) { return element.size <= (element.kind == Element::Kind::floating ? 4 : 2); }
+
+template <class Scalar>
+bool is_native(const Element& element) {
+  return element.kind == Element::Kind::floating && element.size == Index{sizeof(Scalar)} && !foreign_order(element);
 }
 
-void to_doubles(const Element& element, const std::byte* in, Index count, double* out, Index stride) {
-  converter(element)(in, foreign_order(element), count, out, stride);
+template <class Scalar>
+void convert(const Element& element, const std::byte* in, Index count, Scalar* out, Index stride) {
+  converter<Scalar>(element)(in, foreign_order(element), count, out, stride);
 }
+
+template bool is_native<double>(const Element&);
+template bool is_native<float>(const Element&);
+template void convert(const Element&, const std::byte*, Index, double*, Index);
+template void convert(const Element&, const std::byte*, Index, float*, Index);
 
 }  // namespace cgmca::io

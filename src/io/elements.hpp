@@ -1,4 +1,4 @@
-// The number types files hold, and their conversion to double.
+// The number types files hold, and their conversion to double or float.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -14,11 +14,16 @@ struct Element {
   bool big_endian = false;  // of no meaning for a single byte
 };
 
-// Whether the element's bytes are those of a double in memory, so that none need be converted.
-bool is_native_double(const Element& element);
+// Whether a float holds every value exactly: booleans, integers of 8 and 16 bits, floating-point numbers of 16 and 32.
+bool fits_single(const Element& element);
+
+// Whether the element's bytes are those of a Scalar in memory, so that none need be converted.
+template <class Scalar>
+bool is_native(const Element& element);
 
 // out[i · stride] = the i-th of `count` elements stored one after the other at `in` (any
-// alignment). 64-bit integers beyond 2⁵³ are rounded to the nearest double.
-void to_doubles(const Element& element, const std::byte* in, Index count, double* out, Index stride = 1);
+// alignment). What Scalar, which is double or float, does not hold exactly is rounded to the nearest.
+template <class Scalar>
+void convert(const Element& element, const std::byte* in, Index count, Scalar* out, Index stride = 1);
 
 }  // namespace cgmca::io

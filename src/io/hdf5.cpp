@@ -4,78 +4,24 @@
 // samples is a contiguous slab, and the same bytes in the same order as the columns of the
 // features × samples matrix: HDF5 reads straight into it. With samples on the last axis
 // (`columns`), the slab is a row-major features × samples matrix. Either way HDF5 converts integers
-// and floats of any width and byte order to double, and undoes compression chunk by chunk.
+// and floats of any width and byte order to double or float, and undoes compression chunk by chunk.
 #include "io/hdf5.hpp"
 
-#include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
-#include "support/atomic_file.hpp"
+#include "support/file.hpp"
 
 #include <cgmca/error.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <exception>
+#include <type_traits>
 
 namespace cgmca::io {
-namespace {
-
-std::mutex& hdf5_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-}  // namespace
-
-Hdf5Session::Hdf5Session() : lock_(hdf5_mutex()) {
-  H5Eget_auto2(H5E_DEFAULT, &previous_, &previous_data_);
-  H5Eset_auto2(H5E_DEFAULT, &Hdf5Session::record, this);
-}
-
-Hdf5Session::~Hdf5Session() { H5Eset_auto2(H5E_DEFAULT, previous_, previous_data_); }
-
-// Called by HDF5 as a public function of it fails. The error stack runs from that function (last,
-// upward) down to the cause (first). No exception may cross HDF5's frames.
-herr_t Hdf5Session::record(hid_t stack, void* session) {
-  Failure failure;
-  const H5E_walk2_t visit = [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {
-    try {
-      Failure& found = *static_cast<Failure*>(data);
-      if (found.cause.empty() && error->desc != nullptr) found.cause = error->desc;
-      if (error->func_name != nullptr) found.function = error->func_name;
-    } catch (...) {
-      return -1;
-    }
-    return 0;
-  };
-  H5Ewalk2(stack, H5E_WALK_UPWARD, visit, &failure);
-  try {
-    static_cast<Hdf5Session*>(session)->failures_.push_back(std::move(failure));
-  } catch (...) {
-    return -1;
-  }
-  return 0;
-}
-
-std::string Hdf5Session::reason() const {
-  return failures_.empty() || failures_.back().cause.empty() ? "HDF5 gives no reason" : failures_.back().cause;
-}
-
-std::string Hdf5Session::reason(const std::string& function) const {
-  for (auto failure = failures_.rbegin(); failure != failures_.rend(); ++failure) {
-    if (failure->function == function) return failure->cause;
-  }
-  return {};
-}
-
 namespace {
 
 struct Description {
@@ -249,6 +195,7 @@ class Hdf5Source final : public BlockReader::Source {
     const Description found = describe(dataset.get());
     if (!found.refusal.empty()) throw FormatError(fmt::format("{} {}", where_, found.refusal));
     check_filters(dataset.get(), where_);
+    single_ = fits_single(Hdf5Handle(H5Dget_type(dataset.get()), H5Tclose).get());
     const Layout layout(found.shape, columns_, where_);
     shape_.assign(found.shape.begin(), found.shape.end());
     sample_axis_ = layout.sample_axis;
@@ -270,11 +217,17 @@ class Hdf5Source final : public BlockReader::Source {
   std::optional<Index> samples() const override { return samples_; }
   void skip(Index count) override { position_ += std::min(count, samples_ - position_); }
 
-  Matrix next(Index max_samples) override {
+  bool single() const override { return single_; }
+  Matrix next(Index max_samples) override { return take<double>(max_samples); }
+  Eigen::MatrixXf next_single(Index max_samples) override { return take<float>(max_samples); }
+
+ private:
+  template <class Scalar>
+  Dense<Scalar> take(Index max_samples) {
     const Index count = std::min(max_samples, samples_ - position_);
-    Matrix X = allocate(features_, count, where_);
+    Dense<Scalar> X = allocate<Scalar>(features_, count, where_);
     if (X.size() > 0 && columns_) {
-      Matrix transposed = allocate(count, features_, where_);
+      Dense<Scalar> transposed = allocate<Scalar>(count, features_, where_);
       read(transposed.data(), count);
       X = transposed.transpose();
     } else if (X.size() > 0) {
@@ -284,22 +237,23 @@ class Hdf5Source final : public BlockReader::Source {
     return X;
   }
 
- private:
-  void read(double* numbers, Index count) const {
+  template <class Scalar>
+  void read(Scalar* numbers, Index count) const {
     const Hdf5Session session;
+    const hid_t type = std::is_same_v<Scalar, float> ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     std::vector<hsize_t> start(shape_.size(), 0), extent = shape_;
     start[sample_axis_] = static_cast<hsize_t>(position_);
     extent[sample_axis_] = static_cast<hsize_t>(count);
     const Hdf5Handle in_file(H5Dget_space(dataset_.get()), H5Sclose);
     const Hdf5Handle in_memory(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
     if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
-        H5Dread(dataset_.get(), H5T_NATIVE_DOUBLE, in_memory.get(), in_file.get(), H5P_DEFAULT, numbers) < 0) {
+        H5Dread(dataset_.get(), type, in_memory.get(), in_file.get(), H5P_DEFAULT, numbers) < 0) {
       throw FormatError(fmt::format("{} cannot be read at samples {} to {}: {}", where_, position_,
                                     position_ + count - 1, session.reason()));
     }
   }
 
-  bool columns_;
+  bool columns_, single_ = false;
   std::string where_;
   Hdf5Handle file_, dataset_;
   std::vector<hsize_t> shape_;
@@ -307,107 +261,19 @@ class Hdf5Source final : public BlockReader::Source {
   Index samples_ = 0, features_ = 0, position_ = 0;
 };
 
-void check_name(const std::string& name) {
-  const std::string inside = "/" + name + "/";
-  const bool bad = name.empty() || name.find("//") != std::string::npos || name.back() == '/' ||
-                   inside.find("/./") != std::string::npos || name.find('\0') != std::string::npos;
-  if (bad) {
-    throw InvalidInput(fmt::format("'{}' cannot name an HDF5 dataset; use a path such as /group/X", name));
-  }
-}
-
 }  // namespace
+
+bool fits_single(hid_t type) {
+  if (H5Tget_class(type) == H5T_INTEGER) return H5Tget_size(type) <= 2;
+  if (H5Tget_class(type) != H5T_FLOAT) return false;
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+  return exponent_bits <= 8 && mantissa_bits <= 23;  // those of a float
+}
 
 std::unique_ptr<BlockReader::Source> open_hdf5(const std::string& path, const std::string& member,
                                                const ReadOptions& options) {
   return std::make_unique<Hdf5Source>(path, member, options);
-}
-
-PlacedFile::PlacedFile(const std::string& path, std::string target)
-    : target_(std::move(target)), descriptor_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) fail(errno);
-}
-
-PlacedFile::~PlacedFile() { ::close(descriptor_); }
-
-void PlacedFile::write(std::uint64_t place, const void* bytes, std::size_t count) const {
-  const char* next = static_cast<const char*>(bytes);
-  while (count > 0) {
-    const ssize_t written = ::pwrite(descriptor_, next, count, static_cast<off_t>(place));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(errno);
-    next += written;
-    place += static_cast<std::uint64_t>(written);
-    count -= static_cast<std::size_t>(written);
-  }
-}
-
-void PlacedFile::reserve(std::uint64_t size, std::uint64_t start) const {
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) fail(errno);
-  const int reason = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(start));
-  if (reason != 0) fail(reason);
-}
-
-void PlacedFile::fail(int reason) const {
-  throw IoError(fmt::format("cannot write '{}': {}", target_, std::strerror(reason)));
-}
-
-std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, const std::string& dataset, Index rows,
-                           Index columns, std::size_t userblock, const Hdf5Attribute& attribute) {
-  const std::array<hsize_t, 2> shape{static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
-  const std::uint64_t bytes = shape[0] * shape[1] * sizeof(double);
-  // A few thousand bytes for short names; a group and its table for each part of a long one.
-  const std::uint64_t structure = userblock + (1 << 16) + 1024 * dataset.size();
-  placed.reserve(bytes + structure, structure);
-
-  const Hdf5Session session;
-  const auto check = [&](bool good) {
-    if (good) return;
-    throw IoError(fmt::format("cannot write '{}': {}", placed.target(), session.reason()));
-  };
-  const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  H5Pset_userblock(creation.get(), userblock);
-  Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT), H5Fclose);
-  check(static_cast<bool>(file));
-
-  const Hdf5Handle space(H5Screate_simple(2, shape.data(), nullptr), H5Sclose);
-  const Hdf5Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(link.get(), 1);
-  H5Pset_char_encoding(link.get(), H5T_CSET_UTF8);
-  const Hdf5Handle storage(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(storage.get(), false);  // the same matrix gives the same bytes
-  H5Pset_alloc_time(storage.get(), H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(storage.get(), H5D_FILL_TIME_NEVER);
-  Hdf5Handle made(
-      H5Dcreate2(file.get(), dataset.c_str(), H5T_NATIVE_DOUBLE, space.get(), link.get(), storage.get(), H5P_DEFAULT),
-      H5Dclose);
-  check(static_cast<bool>(made));
-  if (!attribute.name.empty()) {
-    const Hdf5Handle string(H5Tcopy(H5T_C_S1), H5Tclose), scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    H5Tset_size(string.get(), attribute.text.size());
-    const Hdf5Handle written(
-        H5Acreate2(made.get(), attribute.name.c_str(), string.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    check(written && H5Awrite(written.get(), string.get(), attribute.text.c_str()) >= 0);
-  }
-  const haddr_t place = bytes == 0 ? 0 : H5Dget_offset(made.get());
-  check(place != HADDR_UNDEF);
-  check(made.close() && file.close());
-  return place;
-}
-
-// A row-major samples × features array is the columns of X one after the other.
-void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X) {
-  check_name(dataset);
-  write_atomically(path, [&](const std::string& temporary) {
-    const PlacedFile file(temporary, path);
-    std::uint64_t place = lay_out_hdf5(temporary, file, dataset, X.cols(), X.rows());
-    const bool gaps = X.outerStride() != X.rows();
-    const Index run = gaps ? 1 : X.cols();  // columns at a time
-    const auto bytes = static_cast<std::size_t>(run * X.rows()) * sizeof(double);
-    for (Index s = 0; s < X.cols(); s += run, place += bytes) {
-      file.write(place, X.col(s).data(), bytes);
-    }
-  });
 }
 
 }  // namespace cgmca::io

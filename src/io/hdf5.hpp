@@ -67,6 +67,9 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
+// Whether a float holds every number of this type exactly.
+bool fits_single(hid_t type);
+
 // An existing file, written by place. `target` is what messages call it.
 class PlacedFile {
  public:

@@ -3,6 +3,7 @@
 //   0 0  type  dimensions: one byte each    lengths: u32 each    elements      all big-endian
 //
 // Types: 08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64. The last axis varies fastest.
+// Hand-written because no library reads it.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>

@@ -68,7 +68,7 @@ const Format& format_of(const std::string& path) {
   for (const auto& [known, format] : by_extension)
     if (extension == known) return format;
 
-  const io::File file(path);
+  const File file(path);
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read_at(0, start.data(), start.size());
   for (const auto& [known, format] : by_content)
@@ -126,6 +126,10 @@ auto within_memory(const std::string& source, Work work) {
   }
 }
 
+void check_block(Index max_samples) {
+  if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+}
+
 }  // namespace
 
 BlockReader::BlockReader(const std::string& source, const ReadOptions& options)
@@ -139,9 +143,18 @@ std::optional<Index> BlockReader::samples() const { return source_->samples(); }
 Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }
 
+bool BlockReader::single() const { return source_->single(); }
+
 Matrix BlockReader::next(Index max_samples) {
-  if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+  check_block(max_samples);
   Matrix X = within_memory(name_, [&] { return source_->next(max_samples); });
+  position_ += X.cols();
+  return X;
+}
+
+Eigen::MatrixXf BlockReader::next_single(Index max_samples) {
+  check_block(max_samples);
+  Eigen::MatrixXf X = within_memory(name_, [&] { return source_->next_single(max_samples); });
   position_ += X.cols();
   return X;
 }

@@ -8,10 +8,10 @@
 // reshape(A, n, []).)
 #include "io/mat.hpp"
 
-#include "io/bytes.hpp"
 #include "io/common.hpp"
 #include "io/source.hpp"
 #include "support/atomic_file.hpp"
+#include "support/file.hpp"
 
 #include <cgmca/error.hpp>
 
@@ -19,16 +19,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 
 namespace cgmca::io {
 namespace {
 
 std::unique_ptr<MatFile> open_either(const std::string& path) {
-  const std::uint64_t bytes = File(path).size();
+  const File file(path);
   std::string header(128, '\0');
-  std::ifstream(path, std::ios::binary).read(header.data(), 128);
+  file.read_at(0, header.data(), std::min<std::uint64_t>(file.size(), header.size()));
   if (header.starts_with("\x89HDF\r\n")) {
     throw FormatError(
         fmt::format("'{}' is an HDF5 file without MATLAB's header; rename it to .h5 to read it as such", path));
@@ -40,7 +39,7 @@ std::unique_ptr<MatFile> open_either(const std::string& path) {
   throw FormatError(
       fmt::format("'{}' ({} bytes) has no header of a MATLAB 5 or 7.3 file; a MATLAB 4 file "
                   "must be saved again, with save -v7",
-                  path, bytes));
+                  path, file.size()));
 }
 
 // What to do about a variable that is no real, full array; empty where it is one.
@@ -74,7 +73,8 @@ std::vector<Member> members_of(const std::vector<MatVariable>& variables) {
   return members;
 }
 
-Matrix load(const std::string& path, const std::string& member, const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> load(const std::string& path, const std::string& member,
+                                          const ReadOptions& options) {
   const std::unique_ptr<MatFile> file = open_either(path);
   const std::size_t chosen = choose_member(path, members_of(file->variables()), member);
   const MatVariable& variable = file->variables()[chosen];
@@ -87,7 +87,9 @@ Matrix load(const std::string& path, const std::string& member, const ReadOption
   if (__builtin_mul_overflow(layout.samples, layout.features, &size)) {
     throw FormatError(fmt::format("{} claims {} numbers, more than any memory holds", where, text(variable.shape)));
   }
-  return size == 0 ? Matrix(layout.features, 0) : file->read(chosen, layout, where);
+  if (size == 0) return in_memory(Matrix(layout.features, 0));
+  if (variable.single) return in_memory(file->read_single(chosen, layout, where));
+  return in_memory(file->read(chosen, layout, where));
 }
 
 // What MATLAB's isvarname accepts.
@@ -111,7 +113,7 @@ void check_name(const std::string& name) {
 
 std::unique_ptr<BlockReader::Source> open_mat(const std::string& path, const std::string& member,
                                               const ReadOptions& options) {
-  return in_memory(load(path, member, options));
+  return load(path, member, options);
 }
 
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest) {

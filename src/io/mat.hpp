@@ -17,7 +17,8 @@ namespace cgmca::io {
 struct MatVariable {
   std::string name, matlab_class;  // "double", "logical", "cell", …; "sparse"
   bool complex = false;
-  Shape shape;  // as MATLAB's size() tells it
+  bool single = false;  // a float holds each of its numbers exactly
+  Shape shape;          // as MATLAB's size() tells it
 };
 
 class MatFile {
@@ -30,6 +31,7 @@ class MatFile {
   virtual const std::vector<MatVariable>& variables() const = 0;
   // One that is a real, full array with numbers in it, as features × samples.
   virtual Matrix read(std::size_t variable, const Layout& layout, const std::string& where) = 0;
+  virtual Eigen::MatrixXf read_single(std::size_t variable, const Layout& layout, const std::string& where) = 0;
 };
 
 std::unique_ptr<MatFile> open_mat5(const std::string& path);
@@ -48,8 +50,9 @@ void write_mat(const std::string& path, const std::string& variable, const Matri
 
 // From MATLAB's column-major order to ours:
 // X(f, s) = data[place(f) + s · stride], where place(f) follows the features in row-major order.
-template <class T>
-void fill(Matrix& X, const T* data, const Shape& shape, std::size_t sample_axis) {
+template <class T, class Scalar>
+void fill(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>& X, const T* data, const Shape& shape,
+          std::size_t sample_axis) {
   std::vector<Index> strides(shape.size());
   Index stride = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -74,7 +77,7 @@ void fill(Matrix& X, const T* data, const Shape& shape, std::size_t sample_axis)
     const Index end = std::min(X.cols(), begin + block);
     for (Index f = 0; f < X.rows(); ++f) {
       const T* feature = data + place[static_cast<std::size_t>(f)];
-      for (Index s = begin; s < end; ++s) X(f, s) = static_cast<double>(feature[s * step]);
+      for (Index s = begin; s < end; ++s) X(f, s) = static_cast<Scalar>(feature[s * step]);
     }
   }
 }

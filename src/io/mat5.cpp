@@ -23,11 +23,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
-#include "io/bytes.hpp"
+#include "support/file.hpp"
 
 namespace cgmca::io {
 namespace {
@@ -59,18 +58,18 @@ struct Element {
 class Mat5Frame {
  public:
   // Every top-level element, each of which must lie within the file.
-  explicit Mat5Frame(const std::string& path) : path_(path), size_(File(path).size()), in_(path, std::ios::binary) {
+  explicit Mat5Frame(const std::string& path) : file_(path) {
     std::array<unsigned char, header_size> header{};
     read(0, header.data(), header.size());
     big_endian_ = header[126] == 'M';
-    for (std::uint64_t at = header_size; at < size_;) {
+    for (std::uint64_t at = header_size; at < file_.size();) {
       std::array<unsigned char, tag_size> bytes{};
       read(at, bytes.data(), bytes.size());
       const Tag tag = tag_at(bytes.data(), big_endian_);
       if (tag.type != plain && tag.type != compressed) {
         damaged(fmt::format("byte {} begins no variable (type {})", at, tag.type));
       }
-      if (tag.length > size_ - at - tag_size) cut_short(at + tag_size + tag.length);
+      if (tag.length > file_.size() - at - tag_size) cut_short(at + tag_size + tag.length);
       elements_.push_back({at + tag_size, tag});
       at += tag_size + tag.length;
     }
@@ -119,7 +118,7 @@ class Mat5Frame {
   // Runs through the whole zlib stream, which ends in a checksum of what it held; keeps its start.
   void inflate(const Element& element) {
     z_stream stream{};
-    if (inflateInit(&stream) != Z_OK) throw IoError(fmt::format("no memory to read '{}'", path_));
+    if (inflateInit(&stream) != Z_OK) throw IoError(fmt::format("no memory to read '{}'", file_.path()));
     const std::unique_ptr<z_stream, decltype([](z_stream* s) { inflateEnd(s); })> end(&stream);
     std::vector<unsigned char> in(1 << 16), out(1 << 18);
     std::uint64_t place = element.begin;
@@ -149,25 +148,21 @@ class Mat5Frame {
   }
 
   void read(std::uint64_t at, unsigned char* to, std::size_t count) {
-    if (count > size_ || at > size_ - count) cut_short(at + count);
-    in_.seekg(static_cast<std::streamoff>(at));
-    in_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count));
-    if (!in_) throw IoError(fmt::format("cannot read '{}' at byte {}", path_, at));
+    if (count > file_.size() || at > file_.size() - count) cut_short(at + count);
+    file_.read_at(at, to, count);
   }
 
   [[noreturn]] void cut_short(std::uint64_t needed) const {
-    damaged(fmt::format("it has {} bytes and needs {} at least", size_, needed));
+    damaged(fmt::format("it has {} bytes and needs {} at least", file_.size(), needed));
   }
   [[noreturn]] void damaged(const std::string& how) const {
-    throw FormatError(fmt::format("'{}' is a damaged .mat file: {}", path_, how));
+    throw FormatError(fmt::format("'{}' is a damaged .mat file: {}", file_.path(), how));
   }
 
   // Flags, dimensions and name: MATLAB's names have 63 letters, its arrays a few dozen axes.
   static constexpr std::size_t start_limit = 4096;
 
-  std::string path_;
-  std::uint64_t size_;
-  std::ifstream in_;
+  File file_;
   bool big_endian_ = false;
   std::vector<Element> elements_;
   std::vector<unsigned char> start_;
@@ -222,6 +217,13 @@ std::string_view class_name(const matvar_t& variable) {
   return "unknown";
 }
 
+// Not of a logical array: MATLAB 5 could make one of any class.
+bool fits_single(const matvar_t& variable) {
+  const auto type = variable.class_type;
+  return variable.isLogical == 0 && (type == MAT_C_SINGLE || type == MAT_C_INT8 || type == MAT_C_UINT8 ||
+                                     type == MAT_C_INT16 || type == MAT_C_UINT16);
+}
+
 // Calls `use` with the variable's numbers in their own type.
 template <class Use>
 bool with_numbers(enum matio_types type, const void* data, Use use) {
@@ -269,6 +271,7 @@ class Mat5File final : public MatFile {
       MatVariable described{.name = variable->name == nullptr ? "" : variable->name,
                             .matlab_class = std::string(class_name(*variable)),
                             .complex = variable->isComplex != 0,
+                            .single = fits_single(*variable),
                             .shape = {}};
       if (variable->dims != nullptr && variable->rank > 0) {
         described.shape.assign(variable->dims, variable->dims + variable->rank);
@@ -281,11 +284,21 @@ class Mat5File final : public MatFile {
   const std::vector<MatVariable>& variables() const override { return variables_; }
 
   Matrix read(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<double>(index, layout, where);
+  }
+  Eigen::MatrixXf read_single(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<float>(index, layout, where);
+  }
+
+ private:
+  template <class Scalar>
+  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> read_as(std::size_t index, const Layout& layout,
+                                                                const std::string& where) {
     matvar_t& variable = *handles_[index];
     const Shape& shape = variables_[index].shape;
     const auto numbers = static_cast<std::uint64_t>(layout.samples * layout.features);
     frame_.verify(index, numbers);
-    Matrix X = allocate(layout.features, layout.samples, where);
+    auto X = allocate<Scalar>(layout.features, layout.samples, where);
     if (Mat_VarReadDataAll(file_.get(), &variable) != 0 || variable.data == nullptr ||
         variable.nbytes / numbers < Mat_SizeOf(variable.data_type) ||
         !with_numbers(variable.data_type, variable.data,
@@ -295,7 +308,6 @@ class Mat5File final : public MatFile {
     return X;
   }
 
- private:
   Mat5Frame frame_;
   Handle file_;
   std::vector<MatVariable> variables_;

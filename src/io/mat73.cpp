@@ -20,6 +20,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 #include "io/hdf5.hpp"
@@ -69,8 +70,11 @@ std::string class_of_type(hid_t type) {
 }
 
 MatVariable describe(hid_t object, const char* name) {
-  MatVariable variable{
-      .name = name, .matlab_class = attribute_of(object, "MATLAB_class"), .complex = false, .shape = {}};
+  MatVariable variable{.name = name,
+                       .matlab_class = attribute_of(object, "MATLAB_class"),
+                       .complex = false,
+                       .single = false,
+                       .shape = {}};
   if (H5Iget_type(object) != H5I_DATASET) {
     if (H5Aexists(object, "MATLAB_sparse") > 0) variable.matlab_class = "sparse";
     if (variable.matlab_class.empty()) variable.matlab_class = "struct";
@@ -78,6 +82,7 @@ MatVariable describe(hid_t object, const char* name) {
   }
   const Hdf5Handle type(H5Dget_type(object), H5Tclose);
   variable.complex = H5Tget_class(type.get()) == H5T_COMPOUND;
+  variable.single = fits_single(type.get());
   if (variable.matlab_class.empty()) variable.matlab_class = class_of_type(type.get());
   const bool empty = H5Aexists(object, "MATLAB_empty") > 0;
   variable.shape = empty ? shape_of_empty(object) : reversed_shape(object);
@@ -115,17 +120,28 @@ class Mat73File final : public MatFile {
   const std::vector<MatVariable>& variables() const override { return variables_; }
 
   Matrix read(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<double>(index, layout, where);
+  }
+  Eigen::MatrixXf read_single(std::size_t index, const Layout& layout, const std::string& where) override {
+    return read_as<float>(index, layout, where);
+  }
+
+ private:
+  template <class Scalar>
+  Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> read_as(std::size_t index, const Layout& layout,
+                                                                const std::string& where) {
     const MatVariable& variable = variables_[index];
-    Matrix X = allocate(layout.features, layout.samples, where);
-    const Matrix stored = [&] {
+    auto X = allocate<Scalar>(layout.features, layout.samples, where);
+    const auto stored = [&] {
       const Hdf5Handle dataset(H5Dopen2(file_.get(), variable.name.c_str(), H5P_DEFAULT), H5Dclose);
       const Shape shape = dataset ? reversed_shape(dataset.get()) : Shape{};
       if (dataset && shape != variable.shape) {  // MATLAB_empty, and yet not empty
         throw FormatError(
             fmt::format("{} claims {} numbers where {} numbers are stored", where, text(variable.shape), text(shape)));
       }
-      Matrix numbers = allocate(X.size(), 1, where);
-      if (!dataset || H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) {
+      const hid_t type = std::is_same_v<Scalar, float> ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+      auto numbers = allocate<Scalar>(X.size(), 1, where);
+      if (!dataset || H5Dread(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) {
         throw FormatError(fmt::format("{} ({} {}) cannot be read: {}", where, variable.matlab_class,
                                       text(variable.shape), session_.reason()));
       }
@@ -135,7 +151,6 @@ class Mat73File final : public MatFile {
     return X;
   }
 
- private:
   const Hdf5Session session_;  // as long as the file is open
   Hdf5Handle file_;
   std::vector<MatVariable> variables_;

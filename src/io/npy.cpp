@@ -5,6 +5,8 @@
 // The header is a Python dictionary in ASCII (major 3: UTF-8), padded with blanks:
 //
 //   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+//
+// Hand-written because Debian has no C++ library for it that reads in blocks and trusts no header.
 #include "npy.hpp"
 
 #include <cgmca/error.hpp>

@@ -1,27 +1,26 @@
-// NPZ, NumPy's format for several arrays: a ZIP archive whose members are NPY arrays.
+// NPZ, NumPy's format for several arrays: a ZIP archive, read by libzip, whose members are NPY
+// arrays, stored or deflated.
 //
-// A ZIP archive is read from its end (all numbers little-endian):
+// Stored members are verified before anything of them is handed out, deflated ones as they are
+// read. libzip 1.7 finds out by checksum that a member is damaged, but gives no figures, and does
+// not notice everything; the rest is checked here:
 //
-//   end record       "PK\5\6" … entries: u16 @10, directory's size: u32 @12, its place: u32 @16,
-//                    comment's length: u16 @20, comment
-//   zip64 locator    20 bytes just before it, "PK\6\7" … place of the zip64 end record: u64 @8
-//   zip64 end        "PK\6\6" … entries: u64 @32, directory's size: u64 @40, its place: u64 @48
-//   directory entry  "PK\1\2" … flags: u16 @8, method: u16 @10, CRC: u32 @16, compressed size: u32
-//                    @20, size: u32 @24, lengths of name, extra and comment: u16 @28 @30 @32, place
-//                    of the member: u32 @42, name @46, extra, comment
-//   member           "PK\3\4" … lengths of name and extra: u16 @26 @28, name @30, extra, contents
-//
-// A u32 of ffffffff in a directory entry stands for a u64 in the extra field number 1. Methods: 0
-// stored, 8 deflated. Stored members are verified before anything of them is handed out, deflated
-// ones as they are read.
+//   the place of a member may hold something else than a member's header ("PK\3\4")
+//   a deflate stream may go on beyond the promised size, or stop before it
+//   an empty member may promise contents
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <zip.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,144 +34,265 @@
 namespace cgmca::io {
 namespace {
 
-constexpr std::uint64_t u32_escape = 0xffffffff;
-
 struct Entry {
   std::string name;
-  std::uint64_t flags = 0, method = 0, crc = 0;
-  std::uint64_t compressed = 0, size = 0, place = 0;
+  std::uint64_t index = 0, size = 0, compressed = 0;
+  std::uint32_t crc = 0;
+  std::uint16_t method = 0;
+  bool encrypted = false;
 };
 
-// Little-endian number of `size` bytes, which the caller knows to be there.
-std::uint64_t number(std::string_view bytes, std::size_t offset, std::size_t size) {
-  std::uint64_t value = 0;
-  for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
-  return value;
-}
-
-class Archive {
+// A File as libzip wants to read it. No exception may cross libzip's frames, so one is kept until libzip has returned.
+class ZipSource {
  public:
-  explicit Archive(const std::string& path) : file_(std::make_shared<const File>(path)) {
-    read_directory(find_directory());
+  explicit ZipSource(const std::string& path) : file_(path) { zip_error_init(&error_); }
+  ~ZipSource() { zip_error_fini(&error_); }
+  ZipSource(const ZipSource&) = delete;
+  ZipSource& operator=(const ZipSource&) = delete;
+
+  const File& file() const { return file_; }
+  void rethrow() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
+  // The first place that libzip goes to from now on.
+  void watch() { first_place_.reset(); }
+  std::optional<std::uint64_t> first_place() const { return first_place_; }
 
-  const std::vector<Entry>& entries() const { return entries_; }
-
-  std::unique_ptr<Bytes> contents(const Entry& entry, const std::string& name) const {
-    if (entry.flags & 1) fail(fmt::format("'{}' is encrypted; save it without a password", name));
-    if (entry.method != 0 && entry.method != 8)
-      fail(
-          fmt::format("'{}' is compressed by method {}; only stored (0) and deflated (8) members "
-                      "can be read",
-                      name, entry.method));
-    const std::string local = part(entry.place, 30, "member");
-    if (!local.starts_with("PK\3\4")) corrupt("member", entry.place);
-    const std::uint64_t begin = entry.place + 30 + number(local, 26, 2) + number(local, 28, 2);
-    if (begin > file_->size() || entry.compressed > file_->size() - begin)
-      fail(
-          fmt::format("'{}' is truncated: it promises {} bytes from byte {} on, but the file ends "
-                      "at {}",
-                      name, entry.compressed, begin, file_->size()));
-    const std::uint64_t end = begin + entry.compressed;
-    const Promise promise{entry.size, static_cast<std::uint32_t>(entry.crc)};
-    if (entry.method == 8) return inflate_part(file_, name, begin, end, promise);
-    verify_stored(name, begin, end, promise);
-    return std::make_unique<FileBytes>(file_, begin, end);
+  static zip_int64_t callback(void* self, void* data, zip_uint64_t count, zip_source_cmd_t command) {
+    return static_cast<ZipSource*>(self)->answer(data, count, command);
   }
 
  private:
-  struct Range {
-    std::uint64_t place, size;
-  };
-
-  Range find_directory() const {
-    // The end record is the last thing but for a comment of at most 65535 bytes.
-    const std::uint64_t tail = std::min<std::uint64_t>(file_->size(), 22 + 65535);
-    const std::string text = part(file_->size() - tail, tail, "end");
-    auto at = text.rfind("PK\5\6");
-    while (at != std::string::npos && at + 22 > text.size())
-      at = at == 0 ? std::string::npos : text.rfind("PK\5\6", at - 1);
-    if (at == std::string::npos)
-      fail(
-          fmt::format("'{}' is no NPZ archive, or a truncated one: its {} bytes hold no ZIP "
-                      "directory",
-                      file_->path(), file_->size()));
-    const Range range{number(text, at + 16, 4), number(text, at + 12, 4)};
-    const bool zip64 = at >= 20 && text.compare(at - 20, 4, "PK\6\7") == 0;
-    if (!zip64) return range;
-    const std::uint64_t place = number(text, at - 20 + 8, 8);
-    const std::string end64 = part(place, 56, "zip64 end record");
-    if (!end64.starts_with("PK\6\6")) corrupt("zip64 end record", place);
-    return {number(end64, 48, 8), number(end64, 40, 8)};
-  }
-
-  void read_directory(Range range) {
-    const std::string text = part(range.place, range.size, "directory");
-    std::size_t at = 0;
-    while (at < text.size()) {
-      const auto record = std::string_view(text).substr(at);
-      if (!record.starts_with("PK\1\2") || record.size() < 46) corrupt("directory", range.place + at);
-      const std::size_t name = number(record, 28, 2), extra = number(record, 30, 2), comment = number(record, 32, 2),
-                        length = 46 + name + extra + comment;
-      if (record.size() < length) corrupt("directory", range.place + at);
-      Entry entry;
-      entry.name = record.substr(46, name);
-      entry.flags = number(record, 8, 2);
-      entry.method = number(record, 10, 2);
-      entry.crc = number(record, 16, 4);
-      entry.compressed = number(record, 20, 4);
-      entry.size = number(record, 24, 4);
-      entry.place = number(record, 42, 4);
-      widen(entry, record.substr(46 + name, extra));
-      if (!entry.name.ends_with('/')) entries_.push_back(std::move(entry));
-      at += length;
-    }
-  }
-
-  // Extra fields: number: u16, size: u16, contents. Field 1 holds the u64 of those that are
-  // ffffffff, in this order.
-  void widen(Entry& entry, std::string_view extra) const {
-    while (extra.size() >= 4) {
-      const std::uint64_t id = number(extra, 0, 2), size = number(extra, 2, 2);
-      std::string_view field = extra.substr(4, size);
-      extra.remove_prefix(std::min<std::size_t>(extra.size(), 4 + size));
-      if (id != 1) continue;
-      for (std::uint64_t* value : {&entry.size, &entry.compressed, &entry.place}) {
-        if (*value != u32_escape) continue;
-        if (field.size() < 8) return;
-        *value = number(field, 0, 8);
-        field.remove_prefix(8);
+  zip_int64_t answer(void* data, zip_uint64_t count, zip_source_cmd_t command) {
+    switch (command) {
+      case ZIP_SOURCE_OPEN:
+        place_ = 0;
+        return 0;
+      case ZIP_SOURCE_READ:
+        return read(data, count);
+      case ZIP_SOURCE_SEEK:
+        return seek(data, count);
+      case ZIP_SOURCE_TELL:
+        return static_cast<zip_int64_t>(place_);
+      case ZIP_SOURCE_STAT: {
+        auto& status = *static_cast<zip_stat_t*>(data);
+        zip_stat_init(&status);
+        status.valid = ZIP_STAT_SIZE;
+        status.size = file_.size();
+        return sizeof status;
       }
+      case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&error_, data, count);
+      case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_ACCEPT_EMPTY, -1);
+      case ZIP_SOURCE_ACCEPT_EMPTY:  // an empty file is no archive
+      case ZIP_SOURCE_CLOSE:
+      case ZIP_SOURCE_FREE:
+        return 0;
+      default:
+        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
     }
   }
 
-  void verify_stored(const std::string& name, std::uint64_t begin, std::uint64_t end, Promise promise) const {
-    std::vector<Bytef> buffer(std::min<std::uint64_t>(end - begin, 1 << 18));
-    std::uint32_t crc = 0;
-    for (std::uint64_t at = begin; at < end;) {
-      const std::size_t count = std::min<std::uint64_t>(end - at, buffer.size());
-      file_->read_at(at, buffer.data(), count);
-      crc = static_cast<std::uint32_t>(::crc32(crc, buffer.data(), static_cast<uInt>(count)));
-      at += count;
+  zip_int64_t read(void* to, zip_uint64_t count) {
+    count = std::min(count, file_.size() - place_);
+    try {
+      file_.read_at(place_, to, count);
+    } catch (...) {
+      failure_ = std::current_exception();
+      zip_error_set(&error_, ZIP_ER_READ, 0);
+      return -1;
     }
-    if (crc != promise.crc || end - begin != promise.size) broken_promise(name, end - begin, crc, promise);
+    place_ += count;
+    return static_cast<zip_int64_t>(count);
   }
 
-  // The bytes [place, place + size) of the file.
-  std::string part(std::uint64_t place, std::uint64_t size, const char* what) const {
-    if (place > file_->size() || size > file_->size() - place) corrupt(what, place);
-    std::string text(size, '\0');
-    file_->read_at(place, text.data(), size);
-    return text;
+  zip_int64_t seek(void* data, zip_uint64_t count) {
+    if (const auto* wanted = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, count, &error_);
+        wanted != nullptr && wanted->whence == SEEK_SET && !first_place_) {
+      first_place_ = static_cast<std::uint64_t>(wanted->offset);
+    }
+    const auto place = zip_source_seek_compute_offset(place_, file_.size(), data, count, &error_);
+    if (place < 0) return -1;
+    place_ = static_cast<std::uint64_t>(place);
+    return 0;
   }
-  [[noreturn]] void corrupt(const char* what, std::uint64_t place) const {
-    fail(fmt::format("'{}' is a corrupt or truncated NPZ archive: no {} at byte {} of {}", file_->path(), what, place,
-                     file_->size()));
-  }
-  [[noreturn]] static void fail(const std::string& message) { throw FormatError(message); }
 
-  std::shared_ptr<const File> file_;
+  File file_;
+  std::uint64_t place_ = 0;
+  std::optional<std::uint64_t> first_place_;
+  zip_error_t error_{};
+  std::exception_ptr failure_;
+};
+
+class Archive {
+ public:
+  explicit Archive(const std::string& path) : source_(path) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_function_create(&ZipSource::callback, &source_, &error);
+    if (source != nullptr) zip_.reset(zip_open_from_source(source, ZIP_RDONLY, &error));
+    const std::string reason = zip_error_strerror(&error);
+    const int code = zip_error_code_zip(&error);
+    zip_error_fini(&error);
+    if (!zip_ && source != nullptr) zip_source_free(source);
+    source_.rethrow();
+    if (code == ZIP_ER_MEMORY) throw IoError(fmt::format("no memory for the directory of '{}'", path));
+    if (!zip_ && code == ZIP_ER_NOZIP)
+      throw FormatError(fmt::format("'{}' is no NPZ archive, or a truncated one: its {} bytes hold no ZIP directory",
+                                    path, file().size()));
+    if (!zip_) corrupt(reason);
+    read_directory();
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const File& file() const { return source_.file(); }
+  ZipSource& source() { return source_; }
+  zip_t* get() { return zip_.get(); }
+
+  [[noreturn]] void corrupt(const std::string& how) const {
+    throw FormatError(fmt::format("'{}' is a corrupt or truncated NPZ archive: {}", file().path(), how));
+  }
+
+ private:
+  void read_directory() {
+    const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
+    for (zip_int64_t i = 0; i < count; ++i) {
+      zip_stat_t status;
+      const auto index = static_cast<zip_uint64_t>(i);
+      const char* const name = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
+      if (name == nullptr || zip_stat_index(zip_.get(), index, 0, &status) != 0)
+        corrupt(fmt::format("no entry {} in its directory", i));
+      if (std::string_view(name).ends_with('/')) continue;
+      entries_.push_back({name, index, status.size, status.comp_size, status.crc, status.comp_method,
+                          status.encryption_method != ZIP_EM_NONE});
+    }
+  }
+
+  ZipSource source_;
+  std::unique_ptr<zip_t, decltype([](zip_t* zip) { zip_discard(zip); })> zip_;
   std::vector<Entry> entries_;
+};
+
+// One member's contents.
+class MemberBytes : public Bytes {
+ public:
+  MemberBytes(std::shared_ptr<Archive> archive, Entry entry, std::string name)
+      : archive_(std::move(archive)), entry_(std::move(entry)), name_(std::move(name)) {
+    if (entry_.encrypted) fail("is encrypted; save it without a password");
+    if (entry_.method != ZIP_CM_STORE && entry_.method != ZIP_CM_DEFLATE)
+      fail(fmt::format("is compressed by method {}; only stored (0) and deflated (8) members can be read",
+                       entry_.method));
+    const File& file = archive_->file();
+    if (entry_.compressed > file.size())
+      fail(fmt::format("is truncated: it promises {} bytes, but the file ends at {}", entry_.compressed, file.size()));
+    archive_->source().watch();
+    member_.reset(zip_fopen_index(archive_->get(), entry_.index, 0));
+    archive_->source().rethrow();
+    check_header();
+    if (!member_) archive_->corrupt(zip_strerror(archive_->get()));
+    if (entry_.method == ZIP_CM_STORE) verify();
+  }
+
+  std::size_t read(void* to, std::size_t count) override {
+    auto* const out = static_cast<Bytef*>(to);
+    std::size_t done = 0;
+    while (done < count && !ended_) {
+      const zip_int64_t got = zip_fread(member_.get(), out + done, std::min<std::size_t>(count - done, most_at_once));
+      archive_->source().rethrow();
+      if (got < 0) refuse();
+      if (!verified_) take_note(out + done, static_cast<std::size_t>(got));
+      ended_ = got == 0;
+      done += static_cast<std::size_t>(got);
+      position_ += static_cast<std::uint64_t>(got);
+    }
+    return done;
+  }
+  std::uint64_t skip(std::uint64_t count) override {
+    if (!verified_) return Bytes::skip(count);
+    count = std::min(count, entry_.size - position_);
+    seek(position_ + count);
+    return count;
+  }
+  std::optional<std::uint64_t> remaining() const override {
+    return verified_ ? std::optional(entry_.size - position_) : std::nullopt;
+  }
+  void seek(std::uint64_t place) override {
+    if (zip_fseek(member_.get(), static_cast<zip_int64_t>(place), SEEK_SET) != 0) refuse();
+    position_ = place;
+    ended_ = false;
+  }
+
+ private:
+  static constexpr std::size_t most_at_once = 1 << 30;  // what crc32 counts is a uInt
+
+  void check_header() const {
+    const auto place = archive_->source().first_place();
+    const File& file = archive_->file();
+    if (!place) return;  // nothing of an empty member is read
+    std::string magic(4, '\0');
+    if (*place <= file.size() - std::min<std::uint64_t>(file.size(), magic.size()))
+      file.read_at(*place, magic.data(), magic.size());
+    if (magic != "PK\3\4") archive_->corrupt(fmt::format("no member at byte {} of {}", *place, file.size()));
+  }
+
+  // To the end and back to the beginning.
+  void verify() {
+    skip(std::numeric_limits<std::uint64_t>::max());
+    verified_ = true;
+    seek(0);
+  }
+
+  // The bytes that follow those noted so far; none at the end.
+  void take_note(const Bytef* bytes, std::size_t count) {
+    crc_ = static_cast<std::uint32_t>(::crc32(crc_, bytes, static_cast<uInt>(count)));
+    noted_ += count;
+    if (noted_ > entry_.size)
+      fail(fmt::format(
+          "is corrupt: it holds {} bytes or more with checksum {:08x}, but the archive's directory promises "
+          "{} bytes with {:08x}",
+          noted_, crc_, entry_.size, entry_.crc));
+    if (count == 0 && (noted_ != entry_.size || crc_ != entry_.crc)) broken_promise();
+  }
+
+  [[noreturn]] void broken_promise() const {
+    // What matches its checksum is whole, and the promised size wrong.
+    if (noted_ < entry_.size && crc_ != entry_.crc && entry_.method == ZIP_CM_DEFLATE)
+      fail(fmt::format("is truncated: its compressed data stop after {} of {} bytes", noted_, entry_.size));
+    fail(fmt::format(
+        "is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} bytes with {:08x}", noted_,
+        crc_, entry_.size, entry_.crc));
+  }
+
+  // libzip could not read on.
+  [[noreturn]] void refuse() const {
+    zip_error_t* const error = zip_file_get_error(member_.get());
+    switch (zip_error_code_zip(error)) {
+      case ZIP_ER_CRC:
+      case ZIP_ER_INCONS:
+        broken_promise();
+      case ZIP_ER_EOF:
+        fail(fmt::format("is truncated: it promises {} bytes, but the file ends at {}", entry_.compressed,
+                         archive_->file().size()));
+      case ZIP_ER_MEMORY:
+        throw IoError(fmt::format("cannot read '{}': no memory for libzip", name_));
+      default:
+        throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", name_, noted_,
+                                      zip_error_strerror(error)));
+    }
+  }
+  [[noreturn]] void fail(const std::string& what) const { throw FormatError(fmt::format("'{}' {}", name_, what)); }
+
+  std::shared_ptr<Archive> archive_;
+  Entry entry_;
+  std::string name_;
+  std::unique_ptr<zip_file_t, decltype([](zip_file_t* file) { zip_fclose(file); })> member_;
+  std::uint64_t position_ = 0, noted_ = 0;
+  std::uint32_t crc_ = 0;
+  bool verified_ = false, ended_ = false;
 };
 
 constexpr std::string_view extension = ".npy";
@@ -185,8 +305,8 @@ std::string bare(const std::string& name) {
 
 std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std::string& member,
                                               const ReadOptions& options) {
-  const Archive archive(path);
-  const auto& entries = archive.entries();
+  const auto archive = std::make_shared<Archive>(path);
+  const auto& entries = archive->entries();
   const auto named_npy = [](const Entry& entry) { return entry.name.ends_with(extension); };
   const bool any_npy = std::any_of(entries.begin(), entries.end(), named_npy);
   std::vector<Member> members;
@@ -195,7 +315,7 @@ std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std
     members.push_back({bare(entry.name), fmt::format("{} bytes", entry.size), named_npy(entry) || !any_npy});
   const std::size_t chosen = choose_member(path, members, bare(member));
   const std::string name = fmt::format("{}:{}", path, members[chosen].name);
-  return npy_source(name, archive.contents(entries[chosen], name), options);
+  return npy_source(name, std::make_unique<MemberBytes>(archive, entries[chosen], name), options);
 }
 
 }  // namespace cgmca::io

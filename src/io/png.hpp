@@ -26,4 +26,9 @@ struct Image {
 // Throws IoError (cannot be read) or FormatError (no PNG, damaged, with transparency).
 Image decode_png(const std::string& path);
 
+// The kind alone; and the values, kind.features() of them, unless the kind is not the one wanted.
+ImageKind png_kind(const std::string& path);
+template <class Scalar>  // double or float
+ImageKind decode_png(const std::string& path, const ImageKind& wanted, Scalar* values);
+
 }  // namespace cgmca::io

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace cgmca {
 
@@ -20,10 +21,24 @@ class BlockReader::Source {
   virtual bool streams() const { return true; }
   // features × (at most max_samples), which may be more than there are; no columns at the end
   virtual Matrix next(Index max_samples) = 0;
+  // The same in floats, which hold every number exactly where single() says so.
+  virtual bool single() const { return false; }
+  virtual Eigen::MatrixXf next_single(Index max_samples) { return next(max_samples).cast<float>(); }
   virtual void skip(Index count) = 0;  // at most what is left where samples() is known
 };
 
 namespace io {
+
+template <class Scalar>  // double or float
+using Dense = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class Scalar>
+Dense<Scalar> next_of(BlockReader::Source& source, Index max_samples) {
+  if constexpr (std::is_same_v<Scalar, float>)
+    return source.next_single(max_samples);
+  else
+    return source.next(max_samples);
+}
 
 using Opener = std::unique_ptr<BlockReader::Source> (*)(const std::string& path, const std::string& member,
                                                         const ReadOptions& options);
@@ -44,6 +59,7 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Matri
 
 // A matrix already in memory, handed out in blocks (formats that cannot stream).
 std::unique_ptr<BlockReader::Source> in_memory(Matrix X);
+std::unique_ptr<BlockReader::Source> in_memory(Eigen::MatrixXf X);
 
 }  // namespace io
 }  // namespace cgmca

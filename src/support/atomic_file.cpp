@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
+#include <string_view>
 #include <utility>
 
 namespace cgmca {
@@ -28,23 +29,34 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-// A new file beside the target, with the permissions the target has or would get.
+std::string random_letters(std::size_t count) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> any(0, letters.size() - 1);
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += letters[any(random)];
+  return text;
+}
+
+// A new file beside the target, with the permissions the target has or would get: the kernel applies the umask, which
+// the process could only ask for by changing it under the feet of its other threads.
 int open_beside(const std::string& target, std::string& name) {
   const std::filesystem::path path(target);
-  std::string pattern = fmt::format("{}/.{}.XXXXXX", folder_of(target), path.filename().string());
-  const int descriptor = ::mkostemp(pattern.data(), O_CLOEXEC);
-  if (descriptor < 0) return -1;
-  name = pattern;
-  struct stat existing {};
-  mode_t mode = 0;
-  if (::stat(target.c_str(), &existing) == 0) {
-    mode = existing.st_mode & 07777;
-  } else {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    mode = 0666 & ~mask;
+  const std::string start = fmt::format("{}/.{}.", folder_of(target), path.filename().string());
+  int descriptor = -1;
+  constexpr int most_attempts = 100;  // each finds the name taken with probability 62^-6 per file there
+  for (int attempt = 0; attempt < most_attempts && descriptor < 0; ++attempt) {
+    name = start + random_letters(6);
+    descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno != EEXIST) break;
   }
-  if (::fchmod(descriptor, mode) != 0) { /* some file systems know no permissions */
+  if (descriptor < 0) {
+    name.clear();
+    return -1;
+  }
+  struct stat existing {};
+  const bool exists = ::stat(target.c_str(), &existing) == 0;
+  if (exists && ::fchmod(descriptor, existing.st_mode & 07777) != 0) { /* some file systems know no permissions */
   }
   return descriptor;
 }

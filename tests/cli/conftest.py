@@ -4,7 +4,9 @@ import dataclasses
 import json
 import os
 import pathlib
+import struct
 import subprocess
+import zlib
 
 import numpy as np
 import pytest
@@ -77,6 +79,16 @@ class Folder:
 @pytest.fixture
 def folder(tmp_path):
     return Folder(tmp_path)
+
+
+def write_png(path, image):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = image.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in image.astype(np.uint8))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def shared(name):

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from conftest import PROGRAM
+from conftest import PROGRAM, write_png
 from kill_and_resume import kill_and_resume, make_pair
 
 
@@ -186,6 +186,34 @@ def test_resuming_against_other_or_changed_inputs_is_refused_with_figures(folder
     assert "modified_ns" in message and "hash_of_ends" in message
     folder.summary()
     assert "no checkpoint" in folder.fails(3, "summarize", *pair, "-o", "t", "--checkpoint", "s", "--resume")
+
+
+def test_resuming_notices_a_changed_image_in_a_folder_below(folder):
+    random = np.random.default_rng(0)
+    below = folder / "images" / "below"
+    below.mkdir(parents=True)
+    for i in range(60):  # 49 of these make a block
+        write_png(below / f"{i}.png", random.integers(0, 256, (200, 200)))
+    (below / "59.png").write_bytes(b"damaged")
+    np.save(folder / "y.npy", random.normal(size=(60, 1)))
+    work = ["summarize", "images", "y.npy", "-o", "s", "--checkpoint", "c"]
+    assert "59.png" in folder.run(*work, "--every", 0).err and (folder / "c").exists()
+    result = folder.run(*work, "--resume")
+    assert "going on after 49 pairs" in result.err and "59.png" in result.err
+
+    image = (below / "3.png").read_bytes()
+    write_png(below / "3.png", random.integers(0, 256, (200, 200)))
+    message = folder.fails(3, *work, "--resume")
+    assert "is of other inputs" in message and "X1 modified_ns" in message
+    # Of two images with each other's names, only names, sizes and times taken together tell.
+    (below / "3.png").write_bytes(image)
+    folder.path.joinpath("c").unlink()
+    assert "59.png" in folder.run(*work, "--every", 0).err
+    (below / "3.png").rename(below / "x")
+    (below / "4.png").rename(below / "3.png")
+    (below / "x").rename(below / "4.png")
+    message = folder.fails(3, *work, "--resume")
+    assert "hash_of_names_sizes_and_times" in message and "modified_ns:" not in message
 
 
 def test_killed_at_random_moments_and_resumed_the_summary_is_the_same(folder, large):

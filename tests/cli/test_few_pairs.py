@@ -1,10 +1,9 @@
 """Few pairs, many features: truncation, ridge, extra samples and tuning from the command line; the radar experiment."""
 
-import struct
-import zlib
-
 import numpy as np
 import pytest
+
+from conftest import write_png
 
 
 @pytest.fixture
@@ -112,16 +111,6 @@ def test_what_makes_no_sense_is_refused_early(wide):
     wide.ok("summarize", "c.npy", "d.npy", "-o", "s", "-q")
     assert "summary" in wide.fails(2, "fit", "--summary", "s", "--tune", "-o", "m")
     assert "folds" in wide.fails(3, "tune", "c.npy", "d.npy", "--folds", 13)
-
-
-def write_png(path, image):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    height, width = image.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in image.astype(np.uint8))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 @pytest.fixture

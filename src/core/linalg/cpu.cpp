@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 #include "backend.hpp"
 #include "lapack.hpp"
 

@@ -1,6 +1,6 @@
 #include "choose.hpp"
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 #include "layout.hpp"
 
 namespace cgmca {

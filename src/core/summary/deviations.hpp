@@ -3,7 +3,7 @@
 
 #include <cgmca/samples.hpp>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca {
 

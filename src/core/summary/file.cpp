@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../domain_file.hpp"
+#include "core/domain_file.hpp"
 
 namespace cgmca {
 namespace {

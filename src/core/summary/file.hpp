@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "../tensor_file.hpp"
+#include "core/tensor_file.hpp"
 #include "state.hpp"
 
 namespace cgmca {

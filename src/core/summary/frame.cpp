@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 namespace {

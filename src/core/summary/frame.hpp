@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 #include "deviations.hpp"
 #include "layout.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 

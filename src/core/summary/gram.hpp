@@ -6,7 +6,7 @@
 
 #include <cgmca/types.hpp>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 #include "deviations.hpp"
 
 namespace cgmca {

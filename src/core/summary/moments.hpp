@@ -4,7 +4,7 @@
 #include <cgmca/summary.hpp>
 #include <vector>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 #include "layout.hpp"
 
 namespace cgmca {

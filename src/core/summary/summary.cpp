@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 #include "state.hpp"
 
 namespace cgmca {

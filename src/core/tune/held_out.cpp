@@ -8,8 +8,8 @@
 #include <limits>
 #include <memory>
 
-#include "../linalg/linalg.hpp"
-#include "../summary/moments.hpp"
+#include "core/linalg/linalg.hpp"
+#include "core/summary/moments.hpp"
 
 namespace cgmca {
 

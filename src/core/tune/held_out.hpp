@@ -6,7 +6,7 @@
 #include <cgmca/tune.hpp>
 #include <vector>
 
-#include "../whitening/factors.hpp"
+#include "core/whitening/factors.hpp"
 
 namespace cgmca {
 

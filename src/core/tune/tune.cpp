@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
-#include "../assemble.hpp"
-#include "../solve.hpp"
+#include "core/assemble.hpp"
+#include "core/solve.hpp"
 #include "held_out.hpp"
 
 namespace cgmca {

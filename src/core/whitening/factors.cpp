@@ -10,8 +10,8 @@
 #include <cmath>
 #include <utility>
 
-#include "../regularization.hpp"
-#include "../thresholds.hpp"
+#include "core/regularization.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 namespace {

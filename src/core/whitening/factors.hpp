@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../summary/moments.hpp"
+#include "core/summary/moments.hpp"
 #include "whiten.hpp"
 
 namespace cgmca {

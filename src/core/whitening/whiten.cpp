@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "../thresholds.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "../linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca {
 

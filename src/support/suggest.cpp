@@ -1,24 +1,28 @@
-#include "suggest.hpp"
+#include "support/suggest.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
-namespace cgmca::cli {
+namespace cgmca {
 namespace {
 
 // Edits (insert, delete, replace, swap neighbours) that turn a into b.
 std::size_t distance(const std::string& a, const std::string& b) {
+  const auto same = [&](std::size_t i, std::size_t j) {
+    return std::tolower(static_cast<unsigned char>(a[i])) == std::tolower(static_cast<unsigned char>(b[j]));
+  };
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     current[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t replace = previous[j - 1] + (same(i - 1, j - 1) ? 0 : 1);
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replace});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1)) {
         current[j] = std::min(current[j], before[j - 2] + 1);
       }
     }
@@ -43,4 +47,4 @@ std::string did_you_mean(const std::string& wrong, const std::vector<std::string
   return nearest != nullptr ? fmt::format(", did you mean '{}'?", *nearest) : "";
 }
 
-}  // namespace cgmca::cli
+}  // namespace cgmca

@@ -1,0 +1,189 @@
+// A folder of PNG images: every image is a sample, its pixel values the features.
+//
+// Images are found in the folder and its subfolders (not through links to folders), whatever the
+// case of ".png", hidden files left out; their names are paths relative to the folder, in natural
+// order: numbers by value (img2 before img10), letters without regard to case, then a name before
+// its continuations.
+#include "io/common.hpp"
+#include "io/png.hpp"
+#include "io/source.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace cgmca::io {
+namespace {
+
+// Negative, zero, positive as a sorts before, with, after b. '/' sorts before every character, so
+// that a subfolder's files stay together.
+int natural_order(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto rank = [](char c) { return c == '/' ? 0 : std::tolower(static_cast<unsigned char>(c)); };
+  const auto take_number = [&](std::string_view& text) {
+    std::size_t end = 0;
+    while (end < text.size() && digit(text[end])) ++end;
+    std::string_view number = text.substr(0, end);
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    text.remove_prefix(end);
+    return number;
+  };
+  while (!a.empty() && !b.empty()) {
+    if (digit(a.front()) && digit(b.front())) {
+      const std::string_view m = take_number(a), n = take_number(b);
+      if (m.size() != n.size()) return m.size() < n.size() ? -1 : 1;
+      if (const int order = m.compare(n); order != 0) return order;
+    } else {
+      if (const int order = rank(a.front()) - rank(b.front()); order != 0) return order;
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return static_cast<int>(!a.empty()) - static_cast<int>(!b.empty());
+}
+
+// Names that differ in case or leading zeros alone: by their bytes, so that the order is one.
+bool sorts_before(const std::string& a, const std::string& b) {
+  const int order = natural_order(a, b);
+  return order != 0 ? order < 0 : a < b;
+}
+
+bool is_image(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension == ".png";
+}
+
+std::string in(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
+class PngSource final : public BlockReader::Source {
+ public:
+  PngSource(const std::string& folder, std::vector<std::string> names)
+      : folder_(folder), names_(std::move(names)), kind_(png_kind(in(folder_, names_.at(0)))) {}
+
+  Index features() const override { return kind_.features(); }
+  std::optional<Index> samples() const override { return static_cast<Index>(names_.size()); }
+  void skip(Index count) override { position_ += std::min(count, *samples() - position_); }
+
+  bool single() const override { return true; }  // 16 bits at most
+  Matrix next(Index max_samples) override { return take<double>(max_samples); }
+  Eigen::MatrixXf next_single(Index max_samples) override { return take<float>(max_samples); }
+
+ private:
+  template <class Scalar>
+  Dense<Scalar> take(Index max_samples) {
+    const Index count = std::min(max_samples, *samples() - position_);
+    Dense<Scalar> X = allocate<Scalar>(features(), count, fmt::format("'{}'", folder_));
+    for (Index i = 0; i < count; ++i) {
+      const std::string& name = names_[static_cast<std::size_t>(position_ + i)];
+      if (const ImageKind kind = decode_png(in(folder_, name), kind_, X.col(i).data()); kind != kind_) {
+        throw FormatError(fmt::format("the images of '{}' differ: '{}' is {}, '{}' is {}", folder_, names_.front(),
+                                      text(kind_), name, text(kind)));
+      }
+    }
+    position_ += count;
+    return X;
+  }
+
+  std::string folder_;
+  std::vector<std::string> names_;
+  ImageKind kind_;
+  Index position_ = 0;
+};
+
+// Names by what is left once the part that differs is marked; removed, where one side has none.
+std::map<std::string, std::string> keyed(const std::string& folder, const std::string& part, const std::string& mark) {
+  std::map<std::string, std::string> names;
+  for (const std::string& name : list_images(folder)) {
+    std::string key = name;
+    for (std::size_t at = 0; !part.empty() && (at = key.find(part, at)) != std::string::npos; at += mark.size()) {
+      key.replace(at, part.size(), mark);
+    }
+    const auto [existing, added] = names.emplace(key, name);
+    if (!added) {
+      throw InvalidInput(
+          fmt::format("'{}' and '{}' in '{}' are the same name without '{}'", existing->second, name, folder, part));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path, const std::string& member,
+                                                     const ReadOptions&) {
+  if (!member.empty()) {
+    throw InvalidInput(fmt::format("'{}' is a folder of images and has no '{}'", path, member));
+  }
+  std::vector<std::string> names = list_images(path);
+  if (names.empty()) throw FormatError(fmt::format("'{}' holds no PNG images", path));
+  return std::make_unique<PngSource>(path, std::move(names));
+}
+
+}  // namespace cgmca::io
+
+namespace cgmca {
+
+std::vector<std::string> list_images(const std::string& folder) {
+  std::vector<std::string> names;
+  try {
+    for (auto entry = std::filesystem::recursive_directory_iterator(folder); entry != std::filesystem::end(entry);
+         ++entry) {
+      const std::filesystem::path& path = entry->path();
+      const bool hidden = path.filename().string().starts_with('.');
+      if (hidden && entry->is_directory()) entry.disable_recursion_pending();
+      if (hidden || !io::is_image(path) || !entry->is_regular_file()) continue;
+      names.push_back(path.lexically_relative(folder).generic_string());
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw IoError(fmt::format("cannot read the folder '{}': {}", folder, error.code().message()));
+  }
+  std::sort(names.begin(), names.end(), io::sorts_before);
+  return names;
+}
+
+ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match) {
+  const auto slash = match.find('/');
+  if (slash == std::string::npos || match.find('/', slash + 1) != std::string::npos) {
+    throw InvalidInput(
+        fmt::format("'{}' does not say how the names differ; use two parts with one '/', as in real/synth", match));
+  }
+  const std::string part1 = match.substr(0, slash), part2 = match.substr(slash + 1);
+  // No file name holds a zero byte: a mark keeps "1real0" apart from "10synth".
+  const std::string mark = part1.empty() || part2.empty() ? std::string() : std::string(1, '\0');
+  const auto names1 = io::keyed(folder1, part1, mark), names2 = io::keyed(folder2, part2, mark);
+
+  ImagePairs found;
+  for (const auto& [key, name1] : names1) {
+    const auto other = names2.find(key);
+    if (other != names2.end()) {
+      found.pairs.emplace_back(name1, other->second);
+    } else {
+      found.unmatched1.push_back(name1);
+    }
+  }
+  for (const auto& [key, name2] : names2) {
+    if (!names1.contains(key)) found.unmatched2.push_back(name2);
+  }
+  std::sort(found.pairs.begin(), found.pairs.end(),
+            [](const auto& a, const auto& b) { return io::sorts_before(a.first, b.first); });
+  std::sort(found.unmatched1.begin(), found.unmatched1.end(), io::sorts_before);
+  std::sort(found.unmatched2.begin(), found.unmatched2.end(), io::sorts_before);
+  return found;
+}
+
+Matrix read_images(const std::string& folder, const std::vector<std::string>& names) {
+  if (names.empty()) throw InvalidInput(fmt::format("no image of '{}' is named", folder));
+  return io::PngSource(folder, names).next(static_cast<Index>(names.size()));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,54 @@
+#include "support/file.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cgmca {
+
+File::File(const std::string& path) : path_(path) {
+  const auto fail = [&] {
+    const int reason = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw IoError(fmt::format("cannot read '{}': {}", path_, std::strerror(reason)));
+  };
+  // Without O_NONBLOCK, opening a pipe that has no writer would wait for ever.
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail();
+  if (S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    fail();
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw IoError(fmt::format("cannot read '{}': it is no regular file", path_));
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+File::~File() { ::close(descriptor_); }
+
+void File::read_at(std::uint64_t offset, void* to, std::size_t count) const {
+  char* next = static_cast<char*>(to);
+  std::size_t done = 0;
+  while (done < count) {
+    const ssize_t got = ::pread(descriptor_, next + done, count - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw IoError(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
+    if (got == 0)
+      throw IoError(
+          fmt::format("'{}' became shorter while it was read: {} bytes when opened, but only {} of the {} "
+                      "expected at byte {}",
+                      path_, size_, done, count, offset));
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace cgmca

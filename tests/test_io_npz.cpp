@@ -241,7 +241,8 @@ TEST_F(NpzTest, AZip64RecordThatClaimsCountlessMembersTakesNoMemory) {
   expect_says(message_of<FormatError>([&] { read(path("a.npz")); }), {"corrupt or truncated"});
 }
 
-TEST_F(NpzTest, AnEmptyMemberThatPromisesContentsIsRefused) {
+TEST_F(NpzTest, AnEmptyMemberIsRefused) {
+  expect_says(refusal(zip({{"x.npy", ""}})), {"a.npz:x' is no NPY array"});
   Part part{"x.npy", ""};
   part.size_off = 100;
   expect_says(refusal(zip({part})), {"is corrupt: 0 bytes", "promises 100 bytes"});

@@ -221,6 +221,7 @@ class MemberBytes : public Bytes {
     return verified_ ? std::optional(entry_.size - position_) : std::nullopt;
   }
   void seek(std::uint64_t place) override {
+    if (entry_.size == 0) return;  // libzip 1.7 crashes as it seeks in an empty member
     if (zip_fseek(member_.get(), static_cast<zip_int64_t>(place), SEEK_SET) != 0) refuse();
     position_ = place;
     ended_ = false;

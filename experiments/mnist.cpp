@@ -35,7 +35,7 @@ Pairs take(const Dataset& data, const std::vector<Index>& images, const MnistOpt
 
 struct Models {
   Index t;
-  PairSummary summary;  // of the training pairs
+  Summary summary;  // of the training pairs
   Model mca, cgmca;
 };
 

@@ -243,5 +243,15 @@ TEST(Linalg, TheLeftInverseUndoesAGradedMatrix) {
   EXPECT_LE((grades.asDiagonal() * error * grades.cwiseInverse().asDiagonal()).norm(), kRounding);
 }
 
+// The certificate says what ran, fallbacks too.
+TEST(Route, TellsTheRoutineThatSucceededAndThoseThatFailed) {
+  testing::Random random(31);
+  const auto [X1, X2] = testing::random_pairs(random, 5, 4, 30);
+  const Covariance C = Covariance::data(Domain::one, 3);
+  EXPECT_EQ(fit(X1, X2, C, C).certificate.route, "gram: pstrf gesdd, potrf; B gesdd");
+  const FailLapack failing("gesdd");
+  EXPECT_EQ(fit(X1, X2, C, C).certificate.route, "gram: pstrf gesvd (gesdd failed), potrf; B gesvd (gesdd failed)");
+}
+
 }  // namespace
 }  // namespace cgmca::linalg

@@ -280,7 +280,7 @@ TEST_F(ModelFile, HostileHeadersAreRejectedWithoutGrowing) {
   }
   many.back() = '}';
   write_file(many, "");
-  expect_rejected("more than 256 arrays");
+  expect_rejected("more than 1024 arrays");
   for (const char* json :
        {"", "null", "[]", "{", "{}", R"({"a":null})", R"({"a":1})", R"({"a":{"shape":[[1]]}})",
         R"({"a":{"shape":[1,1,1,1,1,1,1,1,1]}})", R"({"__metadata__":{"k":1}})", R"({"__metadata__":{"k":{}}})",
@@ -334,9 +334,9 @@ TEST_F(ModelFile, SummariesWithCountsThatDoNotFitAreRejected) {
   rejects("samples", "5");
   rejects("samples", "99999");
   rejects("compressed", "0");
-  rejects("d1", "7");
-  rejects("d1", "0");
-  rejects("d1", "281474976710656");
+  rejects("features1", "7");
+  rejects("features1", "0");
+  rejects("features1", "281474976710656");
   rejects("form", "rows");
   rejects("form", "magic");
   rejects("accumulate", "");

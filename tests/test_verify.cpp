@@ -38,6 +38,29 @@ TEST(Verify, SeesAChangedMapAndAShiftedMean) {
   EXPECT_GE(verify(shifted, X1, X2).mean_residuals[1], 1e-4);
 }
 
+// Maps turned by a rotation have the right covariances; the best possible objective tells that they are not the best.
+TEST(Verify, TellsByHowMuchFeasibleMapsFallShort) {
+  Random random(7);
+  const auto [X1, X2] = random_pairs(random, 6, 5, 80);
+  const Matrix turn = random.orthonormal(3, 3);
+  FitOptions ridged, truncated;
+  ridged.ridge = 0.3;
+  truncated.max_rank = {4, 5};
+  for (const FitOptions& options : {FitOptions{}, ridged, truncated}) {
+    const Model model = fit(X1, X2, Covariance::identity(3), Covariance::correlation(3), options);
+    const Attained best = verify(model, X1, X2);
+    EXPECT_NEAR(best.best_objective, model.certificate.bound, 1e-12 * best.covariance_trace);
+    EXPECT_LE(std::abs(best.shortfall()), 1e-12);
+    Model turned = model;
+    turned.domains[0]->weights = turn * model.domain(Domain::one).weights;
+    const Attained attained = verify(turned, X1, X2);
+    EXPECT_LE(attained.constraint_residuals[0], 1e-12);
+    EXPECT_NEAR(attained.best_objective, best.best_objective, 1e-12);
+    EXPECT_GE(attained.shortfall(), 1e-3);
+    EXPECT_NEAR(attained.shortfall(), (attained.objective - best.objective) / best.covariance_trace, 1e-12);
+  }
+}
+
 TEST(Verify, RefusesTooFewUnequalAndMissing) {
   Random random(3);
   const auto [X1, X2] = random_pairs(random, 4, 4, 30);

@@ -16,6 +16,14 @@ std::string features_text(const Model& model, Domain domain) {
   return map ? fmt::format("{} features", map->features()) : "absent";
 }
 
+// "domain 1", or "synthetic" where it has a name.
+std::string title(Domain domain, const std::string& name) {
+  return name.empty() ? fmt::format("domain {}", number(domain)) : name;
+}
+
+Json name_or_null(const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); }
+Json names_or_null(const std::vector<std::string>& names) { return names.empty() ? Json(nullptr) : Json(names); }
+
 // The first few of many.
 std::string first_values(const Vector& values) {
   constexpr Index few = 6;
@@ -41,6 +49,11 @@ Json describe(const Model& model) {
   Json object;
   object["n"] = model.samples;
   object["dims"] = dimensions(model);
+  object["names"] = object["feature_names"] = Json::array();
+  for (const auto& map : model.domains) {
+    object["names"].push_back(map ? name_or_null(map->name) : Json(nullptr));
+    object["feature_names"].push_back(map ? names_or_null(map->feature_names) : Json(nullptr));
+  }
   object["k"] = model.common_dimension;
   object["ranks"] = certificate.ranks;
   object["cov_ranks"] = certificate.covariance_ranks;
@@ -66,7 +79,8 @@ std::string describe_text(const Model& model) {
   Rows rows = {{"pairs", fmt::format("{}", model.samples)}};
   for (Domain domain : {Domain::one, Domain::two}) {
     const auto i = slot(domain);
-    rows.emplace_back(fmt::format("domain {}", number(domain)),
+    const auto& map = model.domains[i];
+    rows.emplace_back(title(domain, map ? map->name : ""),
                       fmt::format("{} of rank {} → covariance {} of rank {}", features_text(model, domain),
                                   certificate.ranks[i], model.covariances[i], certificate.covariance_ranks[i]));
   }
@@ -89,17 +103,27 @@ std::string describe_text(const Model& model) {
 Json describe(const Summary& summary) {
   Json object;
   object["n"] = summary.samples();
-  object["dims"] = {summary.dimension(Domain::one), summary.dimension(Domain::two)};
+  object["dims"] = object["names"] = object["feature_names"] = Json::array();
+  for (Index i = 1; i <= summary.domains(); ++i) {
+    const DomainInfo& domain = summary.domain(static_cast<Domain>(i));
+    object["dims"].push_back(domain.features);
+    object["names"].push_back(name_or_null(domain.name));
+    object["feature_names"].push_back(names_or_null(domain.feature_names));
+  }
   object["form"] = name(summary.form());
   object["accumulate"] = name(summary.accumulate());
   return object;
 }
 
 std::string describe_text(const Summary& summary) {
-  return table({{"pairs", fmt::format("{}", summary.samples())},
-                {"domain 1", fmt::format("{} features", summary.dimension(Domain::one))},
-                {"domain 2", fmt::format("{} features", summary.dimension(Domain::two))},
-                {"form", name(summary.form())}});
+  Rows rows = {{summary.domains() == 2 ? "pairs" : "samples", fmt::format("{}", summary.samples())}};
+  for (Index i = 1; i <= summary.domains(); ++i) {
+    const auto domain = static_cast<Domain>(i);
+    rows.emplace_back(title(domain, summary.domain(domain).name),
+                      fmt::format("{} features", summary.dimension(domain)));
+  }
+  rows.emplace_back("form", name(summary.form()));
+  return table(rows);
 }
 
 }  // namespace cgmca::cli

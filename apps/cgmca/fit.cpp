@@ -100,7 +100,7 @@ Input read_files(const Session& session, const Options& options) {
     input.tuned = tuning.result;
     return input;
   }
-  input.summary.emplace(std::vector<DomainInfo>{d1, d2}, options.accumulate);
+  input.summary.emplace(reader.domains(), options.accumulate);
   accumulate(session, reader, *input.summary);
   return input;
 }
@@ -124,11 +124,13 @@ void run(const Session& session, const Options& options) {
   const auto [c1, c2] = options.covariances.parse();
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
   if (!input.summary) return;
-  FitOptions fit_options{data_options(options, input.extra), {}};
-  options.regularization.apply_to(fit_options);
+  const DataOptions data = data_options(options, input.extra);
+  Regularization regularization;
+  options.regularization.apply_to(regularization);
+  const FitOptions fit_options{data.rank_tol, regularization.max_rank, regularization.ridge, data.extra};
   session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
   const Model model =
-      input.tuned ? fit(*input.summary, input.tuned->choice(), fit_options) : fit(*input.summary, c1, c2, fit_options);
+      input.tuned ? fit(*input.summary, input.tuned->choice(), data) : fit(*input.summary, c1, c2, fit_options);
   stop_if_interrupted();
   for (const std::string& warning : model.warnings()) session.message("warning: " + warning);
   Json object = describe(model);

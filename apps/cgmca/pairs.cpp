@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "progress.hpp"
@@ -29,10 +31,39 @@ void check(const std::string& source, std::optional<Index> samples, Index featur
 
 }  // namespace
 
+namespace {
+
+// NAME=FILE, unless a file is called so.
+void split_name(const std::string& given, std::string& name, std::string& path) {
+  const auto equals = given.find('=');
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  };
+  const bool named = equals != std::string::npos && equals > 0 && equals + 1 < given.size() &&
+                     std::all_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(equals), is_letter);
+  std::error_code ignored;
+  if (!named || std::filesystem::exists(file_of(given), ignored)) {
+    path = given;
+    return;
+  }
+  name = given.substr(0, equals);
+  path = given.substr(equals + 1);
+}
+
+}  // namespace
+
 void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
-  command.add_option("X1", sources.paths[0], "Samples of domain 1, one a row: a file, file:member, or a PNG folder")
-      ->required(required);
-  command.add_option("X2", sources.paths[1], "The matching samples of domain 2, in the same order")->required(required);
+  constexpr std::array descriptions = {
+      "Samples of domain 1, one a row: a file, file:member, or a PNG folder; NAME=FILE names the domain",
+      "The matching samples of domain 2, in the same order"};
+  for (const std::size_t i : {0U, 1U}) {
+    command
+        .add_option_function<std::string>(
+            fmt::format("X{}", i + 1),
+            [&sources, i](const std::string& given) { split_name(given, sources.names[i], sources.paths[i]); },
+            descriptions.at(i))
+        ->required(required);
+  }
   command.add_flag("--columns", sources.columns, "Samples are the files' columns, as MATLAB users often store them");
   command
       .add_option("--match", sources.match,
@@ -95,12 +126,44 @@ Matrix PairReader::next_of(std::size_t i, Index count) {
   return read_images(sources_.paths[i], {begin, end});
 }
 
+void PairReader::count_in(Index first, Index second) {
+  if (first != second) fail_unequal();
+  position_ += first;
+}
+
 PairReader::Block PairReader::next() {
   const Index count = block_samples(features_[0] + features_[1]);
   Block block{next_of(0, count), next_of(1, count)};
-  if (block.X1.cols() != block.X2.cols()) fail_unequal();
-  position_ += block.X1.cols();
+  count_in(block.X1.cols(), block.X2.cols());
   return block;
+}
+
+Index PairReader::add_next_to(Summary& summary) {
+  const Index count = block_samples(features_[0] + features_[1]);
+  MatchedSamples block;
+  std::array<Matrix, 2> wide;
+  std::array<Eigen::MatrixXf, 2> single;
+  for (const std::size_t i : {0U, 1U}) {
+    if (readers_[i] && readers_[i]->single()) {
+      single[i] = readers_[i]->next_single(count);
+      block.emplace_back(single[i]);
+    } else {
+      wide[i] = next_of(i, count);
+      block.emplace_back(wide[i]);
+    }
+  }
+  count_in(block[0].cols(), block[1].cols());
+  if (block[0].cols() > 0) summary.add(block);
+  return block[0].cols();
+}
+
+std::vector<DomainInfo> PairReader::domains() const {
+  std::vector<DomainInfo> result;
+  for (const std::size_t i : {0U, 1U}) {
+    result.emplace_back(features_[i], sources_.names[i],
+                        readers_[i] ? readers_[i]->feature_names() : std::vector<std::string>{});
+  }
+  return result;
 }
 
 void PairReader::skip(Index count) {
@@ -123,9 +186,7 @@ void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
   Progress progress(session, "pairs read", reader.samples(), summary.samples());
   for (;;) {
-    const PairReader::Block block = reader.next();
-    if (block.X1.cols() == 0) return;
-    summary.add(block.X1, block.X2);
+    if (reader.add_next_to(summary) == 0) return;
     progress.update(summary.samples());
     const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
     if (after_block) after_block(last);

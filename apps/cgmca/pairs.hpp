@@ -20,6 +20,7 @@ namespace cgmca::cli {
 
 struct PairSources {
   std::array<std::string, 2> paths;
+  std::array<std::string, 2> names;  // of the domains, from NAME=FILE; empty where not given
   bool columns = false;
   std::string match;  // "real/synth": pair the images of two folders by name; empty: by order
 
@@ -34,6 +35,7 @@ class PairReader {
   explicit PairReader(const PairSources& sources);
 
   Index features(Domain domain) const { return features_[slot(domain)]; }
+  std::vector<DomainInfo> domains() const;  // with the names that were given and those of the files' headers
   std::optional<Index> samples() const;
   bool streams() const;
   std::string shape(Domain domain) const;  // "'a.npy' (100 samples × 784 features)"
@@ -48,11 +50,14 @@ class PairReader {
     Matrix X1, X2;
   };
   Block next();  // of a size that keeps memory small; no columns at the end
+  // Adds the next block as it is stored, in single precision too. How many pairs; 0 at the end.
+  Index add_next_to(Summary& summary);
   void skip(Index count);
 
  private:
   std::optional<Index> samples_of(std::size_t i) const;
   Matrix next_of(std::size_t i, Index count);
+  void count_in(Index first, Index second);
   [[noreturn]] void fail_unequal();
 
   PairSources sources_;

@@ -125,7 +125,10 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
   };
   const Attained found = seen != nullptr ? seen->attained : Attained{};
   row("squared distance", fmt::format("{:.9g}", certificate.objective), fmt::format("{:.9g}", found.objective));
-  row("least possible", fmt::format("{:.9g}", certificate.bound), "");
+  row("least possible", fmt::format("{:.9g}", certificate.bound), fmt::format("{:.9g}", found.best_objective));
+  const double claimed_shortfall = (certificate.objective - certificate.bound) / certificate.covariance_trace;
+  row("above it, of the scale", fmt::format("{:.1e}", claimed_shortfall),
+      fmt::format("{:.1e}", seen != nullptr ? found.shortfall() : 0));
   for (auto i : {0U, 1U}) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
         fmt::format("{:.1e}", found.constraint_residuals[i]));

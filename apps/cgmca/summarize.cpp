@@ -39,7 +39,7 @@ void run(const Session& session, const Options& options) {
     return;
   }
   Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
-  Summary summary = checkpoint.resume().value_or(Summary({d1, d2}, options.accumulate));
+  Summary summary = checkpoint.resume().value_or(Summary(reader.domains(), options.accumulate));
   reader.skip(summary.samples());
   accumulate(session, reader, summary, [&](bool last) { checkpoint.keep(summary, last); });
   session.result(describe(summary), describe_text(summary));

@@ -138,7 +138,7 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
     reference_labels = read_labels(specs.reference_labels, columns);
   }
 
-  Tuning tuning{Folds({reader.features(Domain::one), reader.features(Domain::two)}, specs.folds), {}};
+  Tuning tuning{Folds(reader.domains(), specs.folds), {}};
   {
     Progress progress(session, "pairs read", reader.samples());
     for (;;) {

@@ -7,7 +7,6 @@
 #include <cgmca/fit_options.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
-#include <concepts>
 #include <memory>
 
 #pragma GCC visibility push(default)
@@ -26,15 +25,11 @@ Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, cons
 class Factorization {
  public:
   explicit Factorization(const Summary& summary, const DataOptions& options = {});
-  template <std::same_as<FitOptions> Options>
-  Factorization(const Summary& summary, const Options& options) = delete;  // ranks and ridges are told to fit
   ~Factorization();
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
 
   Model fit(const Covariance& c1, const Covariance& c2, const Regularization& options = {}) const;
-  template <std::same_as<FitOptions> Options>
-  Model fit(const Covariance& c1, const Covariance& c2, const Options& options) const = delete;  // of these some
 
  private:
   struct Inside;

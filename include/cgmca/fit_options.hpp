@@ -16,7 +16,16 @@ struct DataOptions {
                                       // they improve its mean and covariance
 };
 
-struct FitOptions : DataOptions, Regularization {};
+// Of one fit: both together.
+struct FitOptions {
+  std::optional<double> rank_tol{};
+  PerDomain<Index> max_rank{};
+  PerDomain<Ridge> ridge{};
+  std::vector<const Summary*> extra{};
+
+  DataOptions data() const { return {rank_tol, extra}; }
+  Regularization regularization() const { return {max_rank, ridge}; }
+};
 
 }  // namespace cgmca
 #pragma GCC visibility pop

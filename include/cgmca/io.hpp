@@ -51,7 +51,9 @@ class BlockReader {
   Index features() const;
   std::optional<Index> samples() const;  // unknown for text until its end is reached
   Index position() const;                // samples handed out or skipped so far
-  bool streams() const;                  // memory stays bounded whatever the number of samples
+  // As the header of a text file has them; none where there is no header, or where it cannot tell features apart.
+  std::vector<std::string> feature_names() const;
+  bool streams() const;  // memory stays bounded whatever the number of samples
 
   // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
   Matrix next(Index max_samples);

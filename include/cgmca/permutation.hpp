@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cgmca/fit.hpp>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,9 +29,5 @@ struct PermutationTest {
 // pairs so dealt, the j-1 directions before it taken out of both domains. Of two domains; extra samples play no part.
 PermutationTest permutation_test(const Summary& summary, const Regularization& options = {},
                                  const PermutationOptions& test = {});
-template <std::same_as<FitOptions> Options>
-PermutationTest permutation_test(const Summary& summary, const Options& options,
-                                 const PermutationOptions& test = {}) = delete;  // extra samples would be ignored
-
 }  // namespace cgmca
 #pragma GCC visibility pop

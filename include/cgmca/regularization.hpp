@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cgmca/types.hpp>
+#include <concepts>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -15,7 +17,8 @@ template <class T>
 class PerDomain {
  public:
   PerDomain() : values_(1) {}
-  PerDomain(T all) : values_(1, std::move(all)) {}  // NOLINT: one value is a setting
+  template <std::convertible_to<T> Value>
+  PerDomain(Value all) : values_(1, T(std::move(all))) {}  // NOLINT: one value is a setting
   PerDomain(std::initializer_list<T> values) : values_(values) {}
   explicit PerDomain(std::vector<T> values) : values_(std::move(values)) {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -49,6 +49,19 @@ def _as_columns(Y: Any, **options: Any) -> Any:
     return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
+def _names_of(frame: Any) -> Optional[list[str]]:
+    """The names of a data frame's columns, where all are text and no two are equal."""
+    columns = list(getattr(frame, "columns", []))
+    named = columns and all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns)
+    return columns if named else None
+
+
+def _keep_names(estimator: Any, names: Optional[Sequence[str]]) -> None:
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What CGMCA and MCA share."""
 
@@ -82,10 +95,11 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self
         """
+        names = _names_of(self._second(Y, y))
         X, Y = self._check_pairs(X, Y, y, reset=True, least=2)
         self.__dict__.pop("summary_", None)
         settings = self._settings(extra_X, extra_Y)
-        summary = self._new_summary(X, Y).add(X, Y)
+        summary = self._new_summary(X, Y, names).add(X, Y)
         self._model = _fit(summary, **settings)
         return self
 
@@ -99,9 +113,10 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if first and "_model" in vars(self):
             warnings.warn("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all "
                           "of them by partial_fit", FitWarning, stacklevel=2)
+        names = _names_of(self._second(Y, y))
         X, Y = self._check_pairs(X, Y, y, reset=first, least=1)
         if first:
-            summary = self._new_summary(X, Y).add(X, Y)
+            summary = self._new_summary(X, Y, names).add(X, Y)
             self.summary_ = summary
         else:
             self.summary_.add(X, Y)
@@ -125,7 +140,7 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         self._model = _fit(summary, **self._settings(extra_X, extra_Y))
         self.__dict__.pop("summary_", None)
-        self.__dict__.pop("feature_names_in_", None)
+        _keep_names(self, summary.feature_names[0])
         self.n_features_in_ = summary.n_features[0]
         return self
 
@@ -296,8 +311,10 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                                                                         ensure_min_samples=0),
                 "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False, ensure_min_samples=0)}
 
-    def _new_summary(self, X: Any, Y: Any) -> _core.Summary:
-        return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate)
+    def _new_summary(self, X: Any, Y: Any, names_of_Y: Optional[list[str]]) -> _core.Summary:
+        names_of_X = vars(self).get("feature_names_in_")
+        return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate,
+                             feature_names=[None if names_of_X is None else list(names_of_X), names_of_Y])
 
     def _fitted(self) -> _core.Model:
         check_is_fitted(self)

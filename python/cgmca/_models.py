@@ -7,7 +7,7 @@ import re
 from typing import Any, Optional, Tuple, Union
 
 from . import _core
-from ._estimators import CGMCA, MCA
+from ._estimators import CGMCA, MCA, _keep_names
 
 
 def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *, domain: Optional[int] = None) -> None:
@@ -48,6 +48,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     estimator._model = model
     if model.has(1):
         estimator.n_features_in_ = model.features(1)
+        _keep_names(estimator, model.feature_names(1))
     return estimator
 
 

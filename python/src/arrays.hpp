@@ -86,6 +86,21 @@ void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Wo
   }
 }
 
+// The same for two domains, as matrices of doubles.
+template <class Work>
+void for_pair_blocks(const Samples& one, const Samples& two, Index per_block, Work work) {
+  for (Index first = 0; first < one.count(); first += per_block) {
+    const Index count = std::min(per_block, one.count() - first);
+    py::object keep1, keep2;
+    const auto X1 = one.block(first, count, keep1), X2 = two.block(first, count, keep2);
+    {
+      const py::gil_scoped_release release;
+      work(first, X1, X2);
+    }
+    let_signals_through();
+  }
+}
+
 // An (n, d) array filled block by block with map(X), d×count.
 template <class Map>
 py::array_t<double> map_blocks(const Samples& samples, Index features, Index per_block, Map map) {

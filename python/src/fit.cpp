@@ -30,9 +30,10 @@ std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covarianc
                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
                                          const py::object& extra_Y) {
   const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
-  const FitOptions options{
-      {.rank_tol = rank_tol, .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}},
-      {.max_rank = {max_rank.first, max_rank.second}, .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)}}};
+  const FitOptions options{.rank_tol = rank_tol,
+                           .max_rank = {max_rank.first, max_rank.second},
+                           .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
+                           .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}};
   auto model =
       std::make_unique<FittedModel>(summary.use([&](const Summary& own) { return fit(own, c1, c2, options); }));
   let_signals_through();

@@ -171,6 +171,8 @@ void bind_model(py::module_& module) {
       .def("mixing", of_domain([](const DomainMap& map) { return to_matrix(map.mixing); }), py::arg("domain"))
       .def("loadings", of_domain([](const DomainMap& map) { return to_matrix(map.loadings); }), py::arg("domain"))
       .def("features", of_domain([](const DomainMap& map) { return map.features(); }), py::arg("domain"))
+      .def("name", of_domain([](const DomainMap& map) { return map.name; }), py::arg("domain"))
+      .def("feature_names", of_domain([](const DomainMap& map) { return map.feature_names; }), py::arg("domain"))
       .def_property_readonly("samples", [](const FittedModel& self) { return self.model.samples; })
       .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })
       .def_property_readonly("covariances", [](const FittedModel& self) { return pair(self.model.covariances); })

@@ -65,7 +65,7 @@ Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regul
 
 Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, const FitOptions& options) {
   require_two_domains(summary);
-  check(options, summary.domains());
+  check(options.regularization(), summary.domains());
   // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.
   const auto needs_spectrum = [&](Domain domain) {
     const auto of_it = [domain](const Covariance& covariance) {
@@ -75,7 +75,8 @@ Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, co
     return options.max_rank[slot(domain)] != 0 || options.ridge[slot(domain)] != Ridge(0) || of_it(c1) || of_it(c2);
   };
   const std::vector<bool> spectrum = {needs_spectrum(Domain::one), needs_spectrum(Domain::two)};
-  return named(finish(regularize(factorize(summary, options, spectrum), options), c1, c2), summary.state().info);
+  return named(finish(regularize(factorize(summary, options.data(), spectrum), options.regularization()), c1, c2),
+               summary.state().info);
 }
 
 Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,

@@ -9,7 +9,7 @@
 namespace cgmca {
 namespace {
 
-constexpr std::size_t kMostTensors = 4096, kMostMetadata = 16384, kMostDimensions = 8;
+constexpr std::size_t kMostTensors = 1024, kMostMetadata = 16384, kMostDimensions = 8;
 
 // The header, event by event: a document tree could take many times the header's size.
 class HeaderParser : public nlohmann::json_sax<nlohmann::json> {

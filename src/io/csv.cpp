@@ -20,6 +20,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -142,6 +143,15 @@ class Fields {
   bool done_ = false;
 };
 
+std::string without_doubled_quotes(std::string_view field) {
+  std::string text;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    text += field[i];
+    if (field[i] == '"' && field.substr(i + 1).starts_with('"')) ++i;
+  }
+  return text;
+}
+
 enum class Outcome { number, out_of_range, no_number };
 
 Outcome parse(std::string_view field, double& value) {
@@ -185,8 +195,14 @@ class Csv : public BlockReader::Source {
       ++features_;
       header |= !field->empty() && parse(*field, ignored) == Outcome::no_number;
     }
-    if (!header) records_.push_back();
+    if (header) {
+      read_names(*first);
+    } else {
+      records_.push_back();
+    }
   }
+
+  std::vector<std::string> feature_names() const override { return names_; }
 
   Index features() const override { return features_; }
   std::optional<Index> samples() const override { return ended_ ? std::optional(position_) : std::nullopt; }
@@ -218,6 +234,18 @@ class Csv : public BlockReader::Source {
   }
 
  private:
+  // Names that cannot tell features apart are none.
+  void read_names(std::string_view header) {
+    Fields fields(header, separator_);
+    std::set<std::string> different;
+    while (const auto field = fields.next()) {
+      names_.push_back(without_doubled_quotes(*field));
+      if (!names_.back().empty() && different.insert(names_.back()).second) continue;
+      names_.clear();
+      return;
+    }
+  }
+
   std::optional<std::string_view> next_record() {
     const auto record = records_.next();
     record ? ++position_ : ended_ = true;
@@ -259,6 +287,7 @@ class Csv : public BlockReader::Source {
   char separator_ = ',';
   std::int64_t first_line_ = 0;
   Index features_ = 0, position_ = 0;
+  std::vector<std::string> names_;
   bool ended_ = false;
 };
 

@@ -139,6 +139,7 @@ BlockReader::BlockReader(BlockReader&&) noexcept = default;
 BlockReader& BlockReader::operator=(BlockReader&&) noexcept = default;
 
 Index BlockReader::features() const { return source_->features(); }
+std::vector<std::string> BlockReader::feature_names() const { return source_->feature_names(); }
 std::optional<Index> BlockReader::samples() const { return source_->samples(); }
 Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }

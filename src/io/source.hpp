@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace cgmca {
 
@@ -18,6 +19,7 @@ class BlockReader::Source {
 
   virtual Index features() const = 0;
   virtual std::optional<Index> samples() const = 0;
+  virtual std::vector<std::string> feature_names() const { return {}; }  // one a feature, all different, or none
   virtual bool streams() const { return true; }
   // features × (at most max_samples), which may be more than there are; no columns at the end
   virtual Matrix next(Index max_samples) = 0;

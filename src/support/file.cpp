@@ -22,13 +22,10 @@ File::File(const std::string& path) : path_(path) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail();
-  if (S_ISDIR(status.st_mode)) {
-    errno = EISDIR;
-    fail();
-  }
   if (!S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    throw IoError(fmt::format("cannot read '{}': it is no regular file", path_));
+    const char* why = S_ISDIR(status.st_mode) ? "Is a directory, not a regular file" : "it is no regular file";
+    throw IoError(fmt::format("cannot read '{}': {}", path_, why));
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }

@@ -173,6 +173,82 @@ def test_verify_does_not_believe_the_file(folder):
     assert "claimed" in folder.run("verify", "m", "a.npy", "b.npy").err
 
 
+def rewritten(path, arrays, metadata):
+    """Puts other numbers of the same shapes, and other texts, into a safetensors file."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:8 + length])
+    data = bytearray(content[8 + length:])
+    for name, values in arrays.items():
+        begin, end = header[name]["data_offsets"]
+        data[begin:end] = np.ascontiguousarray(values, dtype="<f8").tobytes()
+    header["__metadata__"].update(metadata)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(data))
+
+
+def tensor(path, name):
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    entry = json.loads(content[8:8 + length])[name]
+    begin, end = entry["data_offsets"]
+    return np.frombuffer(content[8 + length:][begin:end], "<f8").reshape(entry["shape"])
+
+
+def test_verify_refutes_feasible_maps_that_are_not_the_best(folder):
+    """weights1 turned by a rotation has the right covariance, and the objective is stored as it then is."""
+    folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--cov", "identity:3")
+    angle = 0.3
+    turn = np.eye(3)
+    turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    turned = turn @ tensor(folder / "m", "weights1")
+    Z1 = (folder.a - folder.a.mean(0)) @ (tensor(folder / "m", "mixing1") @ turned).T
+    Z2 = (folder.b - folder.b.mean(0)) @ (tensor(folder / "m", "mixing2") @ tensor(folder / "m", "weights2")).T
+    objective = ((Z1 - Z2) ** 2).sum() / 60
+    rewritten(folder / "m", {"weights1": turned}, {"objective": repr(objective)})
+    result = folder.run("verify", "m", "a.npy", "b.npy", "--json")
+    assert result.status == 3
+    assert max(result.json["constraint_residuals"]) < 1e-10
+    assert result.json["objective"] == pytest.approx(objective, rel=1e-10)
+    assert result.json["best_objective"] < objective and result.json["shortfall"] > 1e-3
+    assert "not the best" in result.err
+    folder.ok("report", "m", "a.npy", "b.npy", "-o", "r.html")
+    assert f"{result.json['shortfall']:.1e}" in (folder / "r.html").read_text()
+
+
+def test_names_of_domains_and_csv_headers_are_kept(folder):
+    names = ["height", "weight, kg", 'say "x"', "d", "e", "f", "g"]
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    np.savetxt(folder / "a.csv", folder.a, delimiter=",", fmt="%.17g", header=header, comments="")
+    folder.ok("summarize", "synthetic=a.csv", "measured=b.npy", "-o", "s")
+    folder.ok("fit", "--summary", "s", "-o", "m")
+    folder.ok("fit", "synthetic=a.csv", "b.npy", "-o", "n", "--tune")
+    for file, name in (("s", "measured"), ("m", "measured"), ("n", None)):
+        info = folder.ok("info", file, "--json").json
+        assert info["names"] == ["synthetic", name]
+        assert info["feature_names"] == [names, None]
+    assert "synthetic" in folder.ok("info", "m").out
+    folder.ok("verify", "m", "a.npy", "b.npy")
+    np.save(folder / "x=a.npy", folder.a)  # a file that is called so
+    assert folder.ok("fit", "x=a.npy", "b.npy", "-o", "k", "--json").json["names"] == [None, None]
+
+
+def test_single_precision_is_summarized_as_the_doubles_it_is(folder):
+    for name, values in (("a", folder.a), ("b", folder.b)):
+        np.save(folder / f"{name}4.npy", values.astype(np.float32))
+        np.save(folder / f"{name}8.npy", values.astype(np.float32).astype(np.float64))
+    folder.ok("summarize", "a4.npy", "b4.npy", "-o", "s4")
+    folder.ok("summarize", "a8.npy", "b8.npy", "-o", "s8")
+    assert (folder / "s4").read_bytes() == (folder / "s8").read_bytes()
+
+
+def test_a_summary_of_an_earlier_format_is_refused_by_name(folder):
+    folder.ok("summarize", "a.npy", "b.npy", "-o", "s")
+    rewritten(folder / "s", {}, {"version": "1"})
+    message = folder.fails(3, "fit", "--summary", "s", "-o", "m")
+    assert "cgmca-summary of format version 1" in message and "reads version 2" in message
+
+
 def test_verify_refutes_reordered_pairs(folder):
     folder.model()
     np.save(folder / "b.npy", folder.b[::-1])

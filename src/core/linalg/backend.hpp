@@ -144,6 +144,7 @@ inline Array scaled_columns(Array A, const Vector& by) {  // A diag(by), in plac
   A.on().scale_columns(A, by);
   return A;
 }
-Array beside(const Array& A, const Array& B);  // [A, B]
+Array beside(const Array& A, const Array& B);       // [A, B]
+Array moved_to(const Backend& on, const Array& A);  // A itself where it is there already
 
 }  // namespace cgmca::linalg

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/thresholds.hpp"
 #include "backend.hpp"
+#include "core/thresholds.hpp"
 #include "lapack.hpp"
 
 namespace cgmca::linalg {
@@ -271,6 +271,8 @@ const Backend& cpu() {
   static const Cpu backend;
   return backend;
 }
+
+Array moved_to(const Backend& on, const Array& A) { return &A.on() == &on ? A : on.upload(download(A)); }
 
 Array beside(const Array& A, const Array& B) {
   const Array both = A.on().zeros(A.rows(), A.cols() + B.cols());

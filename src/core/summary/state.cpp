@@ -137,7 +137,21 @@ void Summary::State::compress_rows() {
 
 void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }
 
+Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
+  State moved = *this;
+  moved.on = &target;
+  if (GramState* form = moved.gram()) form->G = linalg::moved_to(target, form->G);
+  if (FramedState* form = moved.framed()) {
+    Frame frame = *form->frame;
+    for (auto& P : frame.P) P = target.solver(linalg::moved_to(target, P->R()));
+    *form =
+        FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G));
+  }
+  return moved;
+}
+
 void Summary::State::merge(const State& that) {
+  if (that.on != on) return merge(that.moved_to(*on));
   for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(static_cast<Domain>(i + 1), info[i], that.info[i]);
   if (that.origin.size() == 0) return;  // no samples
   if (that.nothing_compressed()) return add(that.rows.by_domain());

@@ -39,6 +39,7 @@ struct Summary::State {
   void merge(const State& other);  // may leave this one half merged if it throws
   void compress_rows();
   void turn_to_framed();
+  State moved_to(const linalg::Backend& target) const;
 };
 
 std::vector<Index> features_of(const std::vector<DomainInfo>& domains);

@@ -172,7 +172,7 @@ Covariance Candidate::covariance() const {
 
 Regularization Candidate::regularization() const { return {max_rank, ridge}; }
 
-FitOptions Candidate::options(const DataOptions& data) const { return {data, regularization()}; }
+FitOptions Candidate::options(const DataOptions& data) const { return {data.rank_tol, max_rank, ridge, data.extra}; }
 
 std::string Candidate::description() const {
   return fmt::format("{}:{}, {}, ridge {}", name(family), rank,

@@ -32,7 +32,7 @@ Pooled pool(const Backend& on, Index matched, const Vector& mean, const Summary&
   const Vector step = extra.mean(Domain::one) - mean;
   Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), on.upload(std::sqrt(n * m / N) * step)};
   if (extra.samples() > 1) {
-    const Array E = factored_moments(extra).S.front();  // E/√(m-1)
+    const Array E = linalg::moved_to(on, factored_moments(extra).S.front());  // E/√(m-1)
     on.scale(E, std::sqrt(m - 1));
     pooled.extra = linalg::beside(E, pooled.extra);
   }

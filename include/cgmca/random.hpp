@@ -15,7 +15,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3, folds = 4, pairing = 5 };
+enum class Purpose : std::uint32_t { split = 1, noise = 2, drawing = 3, folds = 4, pairing = 5, starts = 6 };
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 

@@ -56,6 +56,11 @@ struct Svd {
 // starts further down that list.
 Svd thin_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
 Svd full_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
+Vector singular_values(const MatrixView& A);  // descending
+
+// U Vᵀ of A's thin SVD: of all matrices with orthonormal rows (columns where A is tall) the one with the largest
+// tr(AᵀX), which is the sum of A's singular values.
+Matrix polar(const MatrixView& A);
 
 // A = Q diag(values) Qᵀ with values descending, for symmetric A (upper triangle read).
 struct SymmetricEigen {

@@ -117,6 +117,35 @@ const char* name(SvdRoutine routine) {
 Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
 Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
 
+Vector singular_values(const MatrixView& A) {
+  const Index m = A.rows(), n = A.cols(), shorter = std::min(m, n);
+  Vector s(shorter);
+  if (shorter == 0) return s;
+  if (!A.allFinite()) throw NumericalFailure("singular values of a matrix with NaN or infinity");
+  {
+    const Counting counting(Work::svd, 4 * real(std::max(m, n)) * real(shorter) * real(shorter));
+    Matrix copy = A;
+    std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * shorter));
+    double asked = 0, none = 0;
+    const auto call = [&](double* work, lapack_int size) {
+      return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', narrow(m), narrow(n), copy.data(), leading(copy), s.data(),
+                                 &none, 1, &none, 1, work, size, iwork.data());
+    };
+    check("gesdd", call(&asked, -1));
+    if (auto work = workspace(asked)) {
+      const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+      if (info < 0) check("gesdd", info);
+      if (info == 0) return s;
+    }
+  }
+  return thin_svd(A, SvdRoutine::gesvd).s;
+}
+
+Matrix polar(const MatrixView& A) {
+  const Svd svd = thin_svd(A);
+  return ABt(svd.U, svd.V);
+}
+
 namespace {
 
 // syevd (divide and conquer), then syev (QR iteration) where that does not converge; ascending.

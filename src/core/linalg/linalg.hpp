@@ -69,6 +69,8 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const MatrixView& A);
 Vector symmetric_eigenvalues(const MatrixView& A);  // descending
+// Only the eigenvalues in (low, high] and their vectors, which costs a third where they are few.
+SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high);
 
 // [R; X] = Q R', keeping R' in place of R.   R: p×p upper triangular, X: m×p, destroyed
 void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X);

@@ -200,4 +200,32 @@ Vector symmetric_eigenvalues(const MatrixView& A) {
   return ascending_eigenvalues('N', A, Q).reverse();
 }
 
+SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high) {
+  require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
+  const Index n = A.rows();
+  if (n == 0 || !(low < high)) return {Vector(0), Matrix(n, 0)};
+  require(A.allFinite(), "eigenvalues of a matrix with NaN or infinity");
+  Matrix copy = A, Q(n, n);
+  Vector values(n);
+  std::vector<lapack_int> support(static_cast<std::size_t>(2 * n));
+  lapack_int found = 0, iasked = 0;
+  double asked = 0;
+  const Counting counting(Work::eigen, 3 * real(n) * real(n) * real(n));
+  const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
+    return LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'V', 'U', narrow(n), copy.data(), leading(copy), low, high, 0, 0,
+                               0.0, &found, values.data(), Q.data(), leading(Q), support.data(), work, lwork, iwork,
+                               liwork);
+  };
+  check("syevr", call(&asked, -1, &iasked, -1));
+  std::vector<double> work(static_cast<std::size_t>(asked));
+  std::vector<lapack_int> iwork(static_cast<std::size_t>(iasked));
+  const lapack_int info =
+      call(work.data(), static_cast<lapack_int>(work.size()), iwork.data(), static_cast<lapack_int>(iwork.size()));
+  if (info < 0) check("syevr", info);
+  if (info == 0) return {values.head(found).reverse(), Q.leftCols(found).rowwise().reverse()};
+  const SymmetricEigen all = symmetric_eigen(A);
+  const Index above = (all.values.array() > high).count(), inside = (all.values.array() > low).count() - above;
+  return {all.values.segment(above, inside), all.Q.middleCols(above, inside)};
+}
+
 }  // namespace cgmca::linalg

@@ -28,19 +28,11 @@ Matrix trace_over_c(const Eigen::Ref<const Matrix>& T, Index r, Index c) {
   return sum;
 }
 
-// A + the part of A's negative eigenvalues, reversed: the nearest positive semidefinite matrix. Formed from whichever
-// eigenvalues are fewer.
+// The nearest positive semidefinite matrix: A without the part of its negative eigenvalues, which are few near the
+// solution.
 Matrix positive_part(const Matrix& A) {
-  const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(A);
-  Index positive = 0;
-  while (positive < eigen.values.size() && eigen.values(positive) > 0) ++positive;
-  const Index negative = eigen.values.size() - positive;
-  if (positive <= negative) {
-    const Matrix Q = eigen.Q.leftCols(positive);
-    return linalg::ABt(Q * eigen.values.head(positive).asDiagonal(), Q);
-  }
-  const Matrix Q = eigen.Q.rightCols(negative);
-  return A - linalg::ABt(Q * eigen.values.tail(negative).asDiagonal(), Q);
+  const linalg::SymmetricEigen negative = linalg::symmetric_eigen_between(A, -2 * A.norm() - 1, 0);
+  return A - linalg::ABt(negative.Q * negative.values.asDiagonal(), negative.Q);
 }
 
 }  // namespace
@@ -85,13 +77,22 @@ void Admm::split(const Matrix& A, Matrix& positive, Matrix& multiplier) const {
 }
 
 void Admm::step() {
-  const Index m = dual_.problem().domains();
+  constexpr Index worthwhile = 64;  // rows, below which threads cost more than they save
+  const Index m = dual_.problem().domains(), channels = dual_.channels();
   for (Index i = 0; i < m; ++i) solve_domain(i);
-  side_by_side(dual_.channels() + m, [&](Index task) {
-    if (task < dual_.channels()) return split(dual_.K(task, y_), S_[at(task)], X_[at(task)]);
-    const auto i = at(task - dual_.channels());
+  const auto part = [&](Index task) {
+    if (task < channels) return split(dual_.K(task, y_), S_[at(task)], X_[at(task)]);
+    const auto i = at(task - channels);
     split(y_.M[i], Z_[i], Y_[i]);
-  });
+  };
+  if (S_[0].rows() >= worthwhile) return side_by_side(channels + m, part);
+  for (Index task = 0; task < channels + m; ++task) part(task);
+}
+
+DualPoint Admm::point() const {
+  DualPoint y = y_;
+  for (Matrix& M : y.M) M = positive_part(M);
+  return y;
 }
 
 Point Admm::relaxed() const {

@@ -14,7 +14,7 @@ class Admm {
   Admm(const Dual& dual, DualPoint start, const Point& D, double penalty);
 
   void step();
-  const DualPoint& point() const { return y_; }
+  DualPoint point() const;  // with M_i made positive semidefinite
   // The feasible point that the multipliers X_t are nearest to: their leading μ_t eigenvectors. Where the relaxation is
   // tight it is the optimum.
   Point relaxed() const;

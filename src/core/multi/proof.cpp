@@ -81,7 +81,7 @@ class Prover {
   // Bounds from every tenth iterate, and from the point that touches f nearest to it, which proves optimality exactly
   // where the iterates only come close.
   void by_admm(const Dual& dual, const TouchingPoints& touching, const DualPoint& start) {
-    constexpr Index every = 10, patience = 100;
+    constexpr Index every = 10, patience = 150;
     constexpr double progress = 0.02;  // of the gap, in `patience` iterations
     const Clock::time_point began = Clock::now();
     Admm admm(dual, start, D_, penalty());
@@ -105,7 +105,7 @@ class Prover {
   double penalty() const {
     double rows = 0;
     for (Index i = 0; i < problem_.domains(); ++i) rows += static_cast<double>(problem_.covariance_rank(i));
-    return 4 * rows / std::max(std::abs(proof_.f), kEpsilon * problem_.scale());
+    return 6 * rows / std::max(std::abs(proof_.f), kEpsilon * problem_.scale());
   }
 
   const MatchingProblem& problem_;

@@ -410,6 +410,22 @@ TEST(MultiProof, LargeProblemsFallBackToThePairwiseBound) {
   EXPECT_NEAR(proof.gap_of_objective, (proof.bound - solution.f) / (problem.scale() - solution.f), 1e-12);
 }
 
+TEST(MultiProof, LimitsOfAdmmAreKept) {
+  const MatchingProblem problem = random_problem(7, Kind::general, false);
+  const MatchingSolution solution = maximize(problem);
+  ProofOptions options;
+  options.max_iterations = 0;
+  EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);
+  options.max_iterations = 20;
+  const OptimalityProof proof = prove(problem, solution.D, options);
+  EXPECT_EQ(proof.iterations, 20);
+  problem.check_feasible(proof.relaxed);
+  options.max_work = std::pow(static_cast<double>(proof.size), 3) * 10.5;
+  EXPECT_EQ(prove(problem, solution.D, options).iterations, 10);
+  options.max_seconds = 0;
+  EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);
+}
+
 TEST(MultiProof, InfeasiblePointsAreRefused) {
   const MatchingProblem problem = random_problem(14, Kind::general, true);
   Random random(14);

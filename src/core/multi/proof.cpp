@@ -64,7 +64,7 @@ class Prover {
     const TouchingPoints touching(dual, D_);
     const DualPoint start = touching.guess();
     offer(dual.bound(start), how);
-    if (!proof_.certified && proof_.size <= options_.max_admm_size) by_admm(dual, touching, start);
+    if (!proof_.certified) by_admm(dual, touching, start);
   }
 
   OptimalityProof finish() {
@@ -81,12 +81,14 @@ class Prover {
   // Bounds from every tenth iterate, and from the point that touches f nearest to it, which proves optimality exactly
   // where the iterates only come close.
   void by_admm(const Dual& dual, const TouchingPoints& touching, const DualPoint& start) {
-    constexpr Index every = 10, patience = 150;
+    constexpr Index every = 10, patience = 250;
     constexpr double progress = 0.02;  // of the gap, in `patience` iterations
     const Clock::time_point began = Clock::now();
+    const Index most = admm_iterations(dual);
+    if (most < every) return;
     Admm admm(dual, start, D_, penalty());
     double gap_before = std::numeric_limits<double>::infinity();
-    for (Index k = 1; k <= options_.max_iterations && seconds_since(began) < options_.max_seconds; ++k) {
+    for (Index k = 1; k <= most && seconds_since(began) < options_.max_seconds; ++k) {
       admm.step();
       proof_.iterations = k;
       if (k % every != 0) continue;
@@ -99,6 +101,13 @@ class Prover {
       gap_before = gap;
     }
     if (proof_.iterations > 0) proof_.relaxed = admm.relaxed();
+  }
+
+  Index admm_iterations(const Dual& dual) const {
+    double work = 0;
+    for (Index t = 0; t < dual.channels(); ++t) work += std::pow(static_cast<double>(dual.size(t)), 3);
+    const double affordable = std::min(options_.max_work / work, static_cast<double>(options_.max_iterations));
+    return static_cast<Index>(affordable);
   }
 
   // K is of the size of f per row of the D_i, and X of the size of 1.

@@ -26,7 +26,7 @@ struct SolverOptions {
   Index max_sweeps = 5000;  // of one ascent
   double max_seconds = std::numeric_limits<double>::infinity();
   bool reflections = true;                                  // search the sign and order patterns around the best point
-  Index max_trials = 400;                                   // ascents of that search
+  Index max_trials = 200;                                   // ascents of that search
   std::function<void(const Progress&)> progress = nullptr;  // one call at a time, from any thread
 };
 

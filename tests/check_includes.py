@@ -50,6 +50,7 @@ whitening
 model
 align
 solve
+multi
 assemble
 certify
 fit

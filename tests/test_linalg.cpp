@@ -116,6 +116,38 @@ TEST(Fallback, AnIllegalArgumentIsOurOwnMistake) {
   EXPECT_THROW(symmetric_eigen(G), InternalError);
 }
 
+TEST(Linalg, SingularValuesAloneAreThoseOfTheSvd) {
+  Random random(3);
+  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {30, 12}, {12, 30}, {5, 0}}) {
+    const Matrix A = random.matrix(m, n);
+    EXPECT_LE((singular_values(A) - thin_svd(A).s).norm(), kRounding * (1 + A.norm()));
+  }
+}
+
+// tr(AᵀX) of X = polar(A) is the sum of the singular values, which no matrix with orthonormal rows exceeds.
+TEST(Linalg, PolarFactorHasTheLargestTrace) {
+  Random random(4);
+  for (const auto& [m, n] : {std::pair<Index, Index>{3, 8}, {8, 3}, {4, 4}}) {
+    const Matrix A = random.matrix(m, n), X = polar(A);
+    expect_orthonormal(m < n ? Matrix(X.transpose()) : X);
+    EXPECT_NEAR(X.cwiseProduct(A).sum(), singular_values(A).sum(), kRounding * A.norm() * 10);
+  }
+  const Matrix deficient = random.matrix(4, 1) * random.matrix(1, 9);
+  expect_orthonormal(polar(deficient).transpose());
+}
+
+TEST(Linalg, EigenvaluesOfAnIntervalAreThoseOfTheWholeSpectrum) {
+  Random random(5);
+  const Matrix X = random.matrix(40, 40), A = X + X.transpose();
+  const SymmetricEigen all = symmetric_eigen(A), some = symmetric_eigen_between(A, -3, 4);
+  const Index above = (all.values.array() > 4).count(), count = (all.values.array() > -3).count() - above;
+  ASSERT_EQ(some.values.size(), count);
+  EXPECT_LE((some.values - all.values.segment(above, count)).norm(), kRounding * A.norm());
+  expect_orthonormal(some.Q);
+  EXPECT_LE((A * some.Q - some.Q * some.values.asDiagonal()).norm(), kRounding * 10 * A.norm());
+  EXPECT_EQ(symmetric_eigen_between(A, 1000, 2000).values.size(), 0);
+}
+
 TEST(Linalg, SvdOfInfinityIsRefusedNotLoopedOver) {
   Matrix A = Matrix::Ones(3, 3);
   A(1, 2) = std::numeric_limits<double>::infinity();

@@ -58,6 +58,11 @@ struct Svd {
 // starts further down that list.
 Svd thin_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
 Svd full_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
+Vector singular_values(const MatrixView& A);  // descending
+
+// U Vᵀ of A's thin SVD: of all matrices with orthonormal rows (columns where A is tall) the one with the largest
+// tr(AᵀX), which is the sum of A's singular values.
+Matrix polar(const MatrixView& A);
 
 // A = Q diag(values) Qᵀ with values descending, for symmetric A (upper triangle read).
 struct SymmetricEigen {
@@ -66,6 +71,8 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const MatrixView& A);
 Vector symmetric_eigenvalues(const MatrixView& A);  // descending
+// Only the eigenvalues in (low, high] and their vectors, which costs a third where they are few.
+SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high);
 
 // [R; X] = Q R', keeping R' in place of R.   R: p×p upper triangular, X: m×p, destroyed
 void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X);

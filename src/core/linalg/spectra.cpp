@@ -129,6 +129,35 @@ std::string described(SvdRoutine routine) {
 Svd thin_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::thin, first); }
 Svd full_svd(const MatrixView& A, SvdRoutine first) { return svd(A, Vectors::full, first); }
 
+Vector singular_values(const MatrixView& A) {
+  const Index m = A.rows(), n = A.cols(), shorter = std::min(m, n);
+  Vector s(shorter);
+  if (shorter == 0) return s;
+  if (!A.allFinite()) throw NumericalFailure("singular values of a matrix with NaN or infinity");
+  {
+    const Counting counting(Work::svd, 4 * real(std::max(m, n)) * real(shorter) * real(shorter));
+    Matrix copy = A;
+    std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * shorter));
+    double asked = 0, none = 0;
+    const auto call = [&](double* work, lapack_int size) {
+      return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', narrow(m), narrow(n), copy.data(), leading(copy), s.data(),
+                                 &none, 1, &none, 1, work, size, iwork.data());
+    };
+    check("gesdd", call(&asked, -1));
+    if (auto work = workspace(asked)) {
+      const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
+      if (info < 0) check("gesdd", info);
+      if (info == 0) return s;
+    }
+  }
+  return thin_svd(A, SvdRoutine::gesvd).s;
+}
+
+Matrix polar(const MatrixView& A) {
+  const Svd svd = thin_svd(A);
+  return ABt(svd.U, svd.V);
+}
+
 namespace {
 
 // syevd (divide and conquer), then syev (QR iteration) where that does not converge; ascending.
@@ -181,6 +210,34 @@ SymmetricEigen symmetric_eigen(const MatrixView& A) {
 Vector symmetric_eigenvalues(const MatrixView& A) {
   Matrix Q;
   return ascending_eigenvalues('N', A, Q).reverse();
+}
+
+SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high) {
+  require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
+  const Index n = A.rows();
+  if (n == 0 || !(low < high)) return {Vector(0), Matrix(n, 0)};
+  require(A.allFinite(), "eigenvalues of a matrix with NaN or infinity");
+  Matrix copy = A, Q(n, n);
+  Vector values(n);
+  std::vector<lapack_int> support(static_cast<std::size_t>(2 * n));
+  lapack_int found = 0, iasked = 0;
+  double asked = 0;
+  const Counting counting(Work::eigen, 3 * real(n) * real(n) * real(n));
+  const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
+    return LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'V', 'U', narrow(n), copy.data(), leading(copy), low, high, 0, 0,
+                               0.0, &found, values.data(), Q.data(), leading(Q), support.data(), work, lwork, iwork,
+                               liwork);
+  };
+  check("syevr", call(&asked, -1, &iasked, -1));
+  std::vector<double> work(static_cast<std::size_t>(asked));
+  std::vector<lapack_int> iwork(static_cast<std::size_t>(iasked));
+  const lapack_int info =
+      call(work.data(), static_cast<lapack_int>(work.size()), iwork.data(), static_cast<lapack_int>(iwork.size()));
+  if (info < 0) check("syevr", info);
+  if (info == 0) return {values.head(found).reverse(), Q.leftCols(found).rowwise().reverse()};
+  const SymmetricEigen all = symmetric_eigen(A);
+  const Index above = (all.values.array() > high).count(), inside = (all.values.array() > low).count() - above;
+  return {all.values.segment(above, inside), all.Q.middleCols(above, inside)};
 }
 
 }  // namespace cgmca::linalg

@@ -1,0 +1,19 @@
+// Solve and prove, each helping the other.
+#pragma once
+
+#include "proof.hpp"
+#include "solver.hpp"
+
+namespace cgmca::multi {
+
+struct Matching {
+  MatchingSolution solution;
+  OptimalityProof proof;
+};
+
+// Ascents from the starts, then the proof. Where it fails, the point that the relaxation suggests and the reflection
+// search are tried, and the proof again if they found a better point. Limits in seconds hold for the ascents and for
+// each proof on their own.
+Matching match(const MatchingProblem& problem, const SolverOptions& solver = {}, const ProofOptions& proof = {});
+
+}  // namespace cgmca::multi

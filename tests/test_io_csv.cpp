@@ -35,6 +35,19 @@ TEST_F(CsvTest, AFirstLineWithAnyTextIsAHeader) {
   EXPECT_EQ(read_text("\"say \"\"a, b\"\"\nor so\",b\n1,2\n3,4.5\n-6,7\n"), three);
 }
 
+TEST_F(CsvTest, NamesComeFromTheHeaderWhereTheyTellFeaturesApart) {
+  const auto names = [&](const std::string& text) {
+    put_bytes(path("a.csv"), text);
+    return BlockReader(path("a.csv")).feature_names();
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("\"say \"\"a, b\"\"\", höhe \n1,2\n"), (Names{"say \"a, b\"", "höhe"}));
+  EXPECT_EQ(names("h\xf6he,b\n1,2\n"), (Names{"höhe", "b"}));  // Latin-1
+  EXPECT_EQ(names("a,a\n1,2\n"), Names{});
+  EXPECT_EQ(names("a,\n1,2\n"), Names{});
+  EXPECT_EQ(names("1,2\n1,2\n"), Names{});
+}
+
 TEST_F(CsvTest, AFirstLineOfNumbersAndGapsIsNoHeader) {
   expect_says(refusal("1,,3\n1,2,3\n"), {"line 1, column 2", "missing"});
 }

@@ -32,7 +32,7 @@ bool is_ordered(const Array& H, const Vector& merit) {
   if (!std::is_sorted(merit.begin(), merit.end(), std::greater<>())) return false;
   const Array rest = H.on().copy(H);
   H.on().add_diagonal(rest, -merit);
-  return H.on().column_largest(rest).maxCoeff() <= 1e-15 * merit.cwiseAbs().maxCoeff();
+  return H.on().column_largest(rest).maxCoeff() <= thresholds::kDiagonal * merit.cwiseAbs().maxCoeff();
 }
 
 void turn(const std::vector<Side>& sides, std::size_t level) {

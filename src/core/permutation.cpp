@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "linalg/linalg.hpp"
+#include "thresholds.hpp"
 #include "whitening/factors.hpp"
 
 namespace cgmca {
@@ -126,8 +127,7 @@ PermutationTest permutation_test(const Summary& summary, const Regularization& o
     // What is left of the scores without the first j pairs of directions.
     const Matrix Y1 = AB(scores[0], svd.U.rightCols(svd.U.cols() - j));
     const Matrix Y2 = AB(scores[1], svd.V.rightCols(svd.V.cols() - j));
-    // Equal to rounding counts as reached, so that a saturated fit is never significant.
-    const double reached = svd.s(j) * (1 - 1e-12);
+    const double reached = svd.s(j) * (1 - thresholds::kReached);
     const Index count = count_reaching(
         reached, test, [&](Index b) { return dealt_anew(Y1, Y2, rows, summary.samples(), test.seed, b); });
     p_value = std::max(p_value, static_cast<double>(count + 1) / static_cast<double>(test.permutations + 1));

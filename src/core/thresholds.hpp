@@ -66,6 +66,35 @@ inline constexpr double kEqualEntry = 1e-6;
 // σ_1.
 inline constexpr double kLeastLeading = 0.1;
 
+// A matrix is diagonal if its other entries are at most this part of the largest on the diagonal.
+inline constexpr double kDiagonal = 1e-15;
+
+// --- Triangles -----------------------------------------------------------------------------------------------------
+
+// A diagonal block of a triangle R is inverted once for many solves if the rows of |R||R⁻¹| sum to at most this: that
+// is how much more the product with the inverse errs than a solve.
+inline constexpr double kSafeGrowth = 100;
+// The power iteration for a condition number ends when a step gains less than this.
+inline constexpr double kConditionSettled = 0.002;
+
+// --- More than two domains -----------------------------------------------------------------------------------------
+
+// D_i ← polar(G_i + this · ‖G_i‖ D_i). Without the small proximal term some iterates oscillate.
+inline constexpr double kProximal = 1e-6;
+// Covariances commute if what is off the diagonal in a common basis is below this part of their norm. What is left out
+// is added to the bound.
+inline constexpr double kCommute = 1e-11;
+// Lengths of directions, eigenvalues, weights and values of f are equal to rounding within this part.
+inline constexpr double kEqualInMatching = 1e-12;
+// Of two starts the later one is better only if its f is larger by more than this part.
+inline constexpr double kBetterStart = 1e-13;
+// A reflection is a symmetry, and leads nowhere, if it changes f by less than this part ...
+inline constexpr double kSymmetry = 1e-10;
+// ... and an improvement if the ascent from it, stopped early, gains more than this part.
+inline constexpr double kBetterReflection = 1e-8;
+// A point is feasible if D_i D_iᵀ = I to this.
+inline constexpr double kOrthonormal = 1e-10;
+
 // --- Covariances ---------------------------------------------------------------------------------------------------
 
 // A prescribed covariance may be unsymmetric or have a negative eigenvalue up to this part of its largest.
@@ -75,6 +104,10 @@ inline constexpr double kCovarianceRounding = 1e-10;
 
 // A correlation within this of 1 is 1 to rounding: the fit is saturated.
 inline constexpr double kSaturated = 1e-8;
+
+// A permuted correlation within this part of the one found has reached it, so that a saturated fit, in which all are 1,
+// is never significant.
+inline constexpr double kReached = 1e-12;
 
 // Eigenvalues of a Gram matrix of p features, summed over n samples, are rounding up to this part of the largest.
 inline double gram_rounding(Index p, Index n) {

@@ -29,6 +29,7 @@
 #include "bytes.hpp"
 #include "source.hpp"
 #include "support/atomic_file.hpp"
+#include "support/text.hpp"
 
 namespace cgmca::io {
 namespace {
@@ -239,7 +240,7 @@ class Csv : public BlockReader::Source {
     Fields fields(header, separator_);
     std::set<std::string> different;
     while (const auto field = fields.next()) {
-      names_.push_back(without_doubled_quotes(*field));
+      names_.push_back(as_utf8(without_doubled_quotes(*field)));
       if (!names_.back().empty() && different.insert(names_.back()).second) continue;
       names_.clear();
       return;

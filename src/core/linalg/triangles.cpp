@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/thresholds.hpp"
 #include "lapack.hpp"
 
 namespace cgmca::linalg {
@@ -23,7 +24,6 @@ Matrix multiply_triangular(const MatrixView& R, CBLAS_TRANSPOSE transpose, Matri
 // B ← op(R)⁻¹ B. By halves, so that nearly all of it is matrix products, which run at twice the speed of OpenBLAS's
 // trsm. `inverses`, if given: those of the diagonal blocks of kLeaf rows that have one (TriangularSolver).
 constexpr Index kLeaf = 64;
-constexpr double kSafeGrowth = 100;
 
 void solve_by_halves(const MatrixView& R, CBLAS_TRANSPOSE transpose, Eigen::Ref<Matrix> B,
                      const Matrix* inverses = nullptr) {
@@ -101,7 +101,6 @@ Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
 
 double condition(const MatrixView& R) {
   constexpr int most = 40, least = 5;
-  constexpr double settled = 0.002;  // a step
   const Index n = R.rows();
   require(R.cols() == n, "condition of a triangle that is not square");
   const auto largest = [&](auto routine, std::array<CBLAS_TRANSPOSE, 2> order) {
@@ -114,7 +113,7 @@ double condition(const MatrixView& R) {
       }
       const double before = std::exchange(gain, x.norm());
       x /= gain;
-      if (k >= least && gain <= (1 + settled) * before) break;
+      if (k >= least && gain <= (1 + thresholds::kConditionSettled) * before) break;
     }
     return gain;
   };
@@ -156,7 +155,7 @@ TriangularSolver::TriangularSolver(Matrix R) : R_(std::move(R)) {
     Matrix inverse = solve_upper(block, Matrix::Identity(n, n));
     // Multiplying by the inverse multiplies the error of solving by the norm of |R||R⁻¹|.
     const Vector growth = block.cwiseAbs() * (inverse.cwiseAbs() * Vector::Ones(n));
-    if (!(growth.maxCoeff() <= kSafeGrowth)) inverse.resize(0, 0);
+    if (!(growth.maxCoeff() <= thresholds::kSafeGrowth)) inverse.resize(0, 0);
     inverses_.push_back(std::move(inverse));
   }
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 // One sweep in place; returns f of the point it ends at. Entry i needs no orthonormal rows before its turn, because f
 // is linear in D_i and the step replaces it.
 double sweep(const MatchingProblem& problem, Point& D) {
-  constexpr double proximal = 1e-6;  // without it the iterates of some problems oscillate
   double half = 0;
   for (Index i = 0; i < problem.domains(); ++i) {
     Matrix& D_i = D[static_cast<std::size_t>(i)];
@@ -22,7 +22,7 @@ double sweep(const MatchingProblem& problem, Point& D) {
     }
     const Matrix G = before + after;
     const double size = G.norm();
-    D_i = linalg::polar(size > 0 ? Matrix(G + proximal * size * D_i) : D_i);
+    D_i = linalg::polar(size > 0 ? Matrix(G + thresholds::kProximal * size * D_i) : D_i);
     half += before.cwiseProduct(D_i).sum();
   }
   return 2 * half;
@@ -40,7 +40,8 @@ class Climber {
       : problem_(problem), options_(options), D_(std::move(start)), before_(D_), f_(problem.value(D_)) {
     // A multiple of the identity has no directions to turn to.
     const linalg::SymmetricEigen mean = linalg::symmetric_eigen(problem.summed_covariance());
-    if (mean.values(0) - mean.values(mean.values.size() - 1) > 1e-12 * mean.values(0)) axes_ = mean.Q;
+    if (mean.values(0) - mean.values(mean.values.size() - 1) > thresholds::kEqualInMatching * mean.values(0))
+      axes_ = mean.Q;
   }
 
   Ascent climb() {
@@ -91,7 +92,7 @@ class Climber {
     }
     Point turned_D = turned(problem_, D_, linalg::ABt(signed_axes, E));
     const double f = problem_.value(turned_D);
-    if (f <= f_ + 1e-12 * std::abs(f_)) return;
+    if (f <= f_ + thresholds::kEqualInMatching * std::abs(f_)) return;
     D_ = std::move(turned_D);
     before_ = D_;
     f_ = f;

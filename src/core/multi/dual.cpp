@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cgmca/parallel.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+using thresholds::kEpsilon;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 double real(Index n) { return static_cast<double>(n); }

@@ -1,4 +1,5 @@
 #include "graph.hpp"
+#include "core/thresholds.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace {
 std::string entry(Index i, Index j, double value) { return fmt::format("weight ({}, {}) is {}", i + 1, j + 1, value); }
 
 void check_entry(const MatrixView& w, Index i, Index j) {
-  constexpr double rounding = 1e-12;
+  constexpr double rounding = thresholds::kEqualInMatching;
   const double value = w(i, j);
   if (!std::isfinite(value)) throw NotFinite(entry(i, j, value) + "; weights must be finite", i, j);
   if (i == j && value != 0) throw InvalidInput(entry(i, j, value) + "; a domain's weight with itself must be 0");

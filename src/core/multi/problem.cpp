@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
 #include "graph.hpp"
 
 namespace cgmca::multi {
@@ -134,7 +135,8 @@ void MatchingProblem::check_feasible(const Point& D) const {
     require(D_i.rows() == c && D_i.cols() == rank(i),
             fmt::format("D_{} is {}×{}, not {}×{}", i + 1, D_i.rows(), D_i.cols(), c, rank(i)));
     const double error = (linalg::ABt(D_i, D_i) - Matrix::Identity(c, c)).cwiseAbs().maxCoeff();
-    require(error <= 1e-10, fmt::format("the rows of D_{} are orthonormal to {:.1e} only", i + 1, error));
+    require(error <= thresholds::kOrthonormal,
+            fmt::format("the rows of D_{} are orthonormal to {:.1e} only", i + 1, error));
   }
 }
 

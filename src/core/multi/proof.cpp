@@ -4,17 +4,17 @@
 #include <cgmca/threads.hpp>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "admm.hpp"
+#include "core/thresholds.hpp"
 #include "dual.hpp"
 
 namespace cgmca::multi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+using thresholds::kEpsilon;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {
@@ -51,7 +52,7 @@ std::vector<Move> moves_from(const MatchingProblem& problem, const Point& D) {
 std::optional<Ascent> trial(const MatchingProblem& problem, const Ascent& from, const Move& move,
                             const AscentOptions& options) {
   Point start = moved(problem, from.D, move);
-  if (std::abs(problem.value(start) - from.f) <= 1e-10 * std::abs(from.f)) return std::nullopt;
+  if (std::abs(problem.value(start) - from.f) <= thresholds::kSymmetry * std::abs(from.f)) return std::nullopt;
   AscentOptions rough = options;
   rough.f_tolerance = 1e-8;
   rough.step_tolerance = 1e-2;
@@ -64,7 +65,7 @@ std::optional<Ascent> trial(const MatchingProblem& problem, const Ascent& from, 
 ReflectionSearch search_reflections(const MatchingProblem& problem, const Ascent& from, const AscentOptions& options,
                                     Index max_trials) {
   constexpr Index batch = 8;  // tried from the same point whatever the number of threads
-  constexpr double better = 1e-8;
+  constexpr double better = thresholds::kBetterReflection;
   ReflectionSearch search{from};
   std::vector<Move> moves = moves_from(problem, from.D);
   std::size_t next = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ascent.hpp"
+#include "core/thresholds.hpp"
 #include "reflect.hpp"
 #include "starts.hpp"
 
@@ -57,10 +58,9 @@ AscentOptions Solver::reporting(const std::string& kind, Index number) const {
 
 // Of values equal to rounding the first stays the best.
 bool Solver::add(Reached reached) {
-  constexpr double rounding = 1e-13;
   reached_.push_back(std::move(reached));
   const double new_f = reached_.back().ascent.f;
-  if (reached_.size() == 1 || !(new_f > f() + rounding * std::abs(f()))) return false;
+  if (reached_.size() == 1 || !(new_f > f() + thresholds::kBetterStart * std::abs(f()))) return false;
   best_ = reached_.size() - 1;
   return true;
 }

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kCommute = 1e-11;  // entries off the diagonal below this part of ‖C_i‖ are rounding
+using thresholds::kCommute;
+using thresholds::kEpsilon;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -73,7 +73,7 @@ std::vector<std::vector<Index>> equal_directions(const Matrix& length) {
     if (length.col(p).maxCoeff() == 0) continue;
     const auto same = [&](const std::vector<Index>& set) {
       const double size = length.col(p).cwiseMax(length.col(set[0])).maxCoeff();
-      return (length.col(p) - length.col(set[0])).cwiseAbs().maxCoeff() <= 1e-12 * size;
+      return (length.col(p) - length.col(set[0])).cwiseAbs().maxCoeff() <= thresholds::kEqualInMatching * size;
     };
     const auto found = std::find_if(sets.begin(), sets.end(), same);
     found == sets.end() ? sets.push_back({p}) : found->push_back(p);

@@ -46,7 +46,8 @@ struct FramedSamples {
   Vector sum_in_frame;        // Σ y
   std::vector<Index> unlike;  // ascending
 };
-// z are deviations from the mean so far. A feature that never varied must have exactly the mean, or is new.
+// z are deviations of samples from the mean so far; the tiles of an array would be written to. A feature that never
+// varied must have exactly the mean, or is new.
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
 
 // Whether G, of which the upper triangle is given, has grown too far from the I it began as. Samples never lower its

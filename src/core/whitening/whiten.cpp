@@ -51,7 +51,6 @@ WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, dou
   domain.condition = s(0) / s(s.size() - 1);
   domain.variance = std::move(variance);
   domain.tolerance = tolerance;
-  domain.data_rank = s.size();
   domain.route = std::move(route);
   return domain;
 }
@@ -59,7 +58,6 @@ WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, dou
 WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double condition, const Vector& variance,
                            double tolerance, std::string route) {
   WhitenedDomain domain;
-  domain.data_rank = whitening->rank();
   domain.whitening = std::move(whitening);
   domain.trace = variance.sum();
   domain.condition = condition;

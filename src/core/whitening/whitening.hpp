@@ -108,7 +108,6 @@ struct WhitenedDomain {
   double concentration = 0;  // tr Θ² / (tr Θ)²; known where the spectrum is
   double condition = 1;      // κ(L), before anything is regularized
   double tolerance = 0;      // s_j > tolerance · s_1 held
-  Index data_rank = 0;       // r before truncation
   Regularized covariance;    // Θ̃
   std::string route;         // the routines that whitened it
 

@@ -3,6 +3,8 @@
 //   const Model model = fit(matched1, matched2, C, C, options);
 //   const Matrix train = apply(model, Domain::one, X1), test = apply(model, Domain::two, X2);
 //   const std::vector<int> labels = nearest_neighbour(train, labels_of_X1, test);
+//
+// Threads: these functions keep nothing; they may be called from several threads at once.
 #pragma once
 
 #include <cgmca/types.hpp>

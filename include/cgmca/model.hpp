@@ -1,4 +1,6 @@
 // Model: two affine maps into one common space, with the proof that they are the ones asked for.
+//
+// Threads: several may apply, read and save one model at once; who changes or loads it must be alone.
 #pragma once
 
 #include <array>

@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -65,13 +64,14 @@ void for_each_domain(Index m, Index size, const Work& work) {
 
 // work(first, count) for ranges of n columns of p numbers each, side by side where it pays. The ranges do not depend on
 // the number of threads.
+constexpr Index kRange = 256;
 template <class Work>
 void by_columns(Index p, Index n, const Work& work) {
-  constexpr Index tile = 256, worthwhile = 1 << 18;
+  constexpr Index worthwhile = 1 << 18;
   if (p * n < worthwhile) {
-    for (Index first = 0; first < n; first += tile) work(first, std::min(tile, n - first));
+    for (Index first = 0; first < n; first += kRange) work(first, std::min(kRange, n - first));
   } else {
-    side_by_side((n + tile - 1) / tile, [&](Index k) { work(k * tile, std::min(tile, n - k * tile)); });
+    side_by_side((n + kRange - 1) / kRange, [&](Index k) { work(k * kRange, std::min(kRange, n - k * kRange)); });
   }
 }
 
@@ -79,17 +79,13 @@ void by_columns(Index p, Index n, const Work& work) {
 // the number of threads.
 template <class Add>
 Vector sum_over_columns(Index p, Index n, const Add& add) {
-  std::vector<std::pair<Index, Vector>> parts;
-  std::mutex mutex;
+  Matrix parts = Matrix::Zero(p, (n + kRange - 1) / kRange);
   by_columns(p, n, [&](Index first, Index count) {
-    Vector sum = Vector::Zero(p);
-    for (Index j = first; j < first + count; ++j) add(j, sum);
-    const std::lock_guard lock(mutex);
-    parts.emplace_back(first, std::move(sum));
+    auto part = parts.col(first / kRange);
+    for (Index j = first; j < first + count; ++j) add(j, part);
   });
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Vector sum = Vector::Zero(p);
-  for (const auto& [first, part] : parts) sum += part;
+  for (Index k = 0; k < parts.cols(); ++k) sum += parts.col(k);
   return sum;
 }
 

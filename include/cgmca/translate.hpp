@@ -1,5 +1,7 @@
 // The way back: from the common space to a domain, and from one domain to the other (docs/method.md
 // section 5).
+//
+// Threads: a translation is never changed by its use; several may use one at once.
 #pragma once
 
 #include <cgmca/lsqr.hpp>

@@ -4,6 +4,8 @@
 //   while (…) folds.add(X1, X2);
 //   const TuneResult result = tune(folds);
 //   const Model model = fit(folds.all(), result.choice());
+//
+// Threads: searches may run side by side, of one set of folds too; each uses all threads for its candidates.
 #pragma once
 
 #include <array>

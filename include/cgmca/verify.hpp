@@ -8,6 +8,8 @@
 //
 // Maps may have the right covariances and still not be the best ones: the best possible objective is computed anew from
 // the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with.
+//
+// Threads: verifications may run side by side, of one model and one summary too.
 #pragma once
 
 #include <array>

@@ -107,7 +107,7 @@ class Cpu final : public Backend {
         const Index d = samples.rows();
         const Vector base = origin.segment(start, d);
         sum.segment(start, d) = sum_over_columns(
-            d, samples.cols(), [&](Index j, Vector& part) { part += samples.col(j).template cast<double>() - base; });
+            d, samples.cols(), [&](Index j, auto& part) { part += samples.col(j).template cast<double>() - base; });
       });
       start += domain.rows();
     }
@@ -180,7 +180,7 @@ class Cpu final : public Backend {
   Vector row_sums(const Array& A) const override { return view(A).rowwise().sum(); }
   Vector row_absolute_sums(const Array& A) const override {
     const View all = view(A);
-    return sum_over_columns(A.rows(), A.cols(), [&](Index j, Vector& sum) { sum += all.col(j).cwiseAbs(); });
+    return sum_over_columns(A.rows(), A.cols(), [&](Index j, auto& sum) { sum += all.col(j).cwiseAbs(); });
   }
   Vector column_largest(const Array& A) const override {
     if (A.rows() == 0) return Vector::Zero(A.cols());

@@ -9,9 +9,13 @@ namespace cgmca {
 
 class Deviations {
  public:
-  // z = (x - origin) - mean. The samples must outlive this.
+  // z = (x - origin) - mean. The samples must outlive this. Few of them are loaded at once: they are read twice.
   Deviations(const linalg::Backend& on, MatchedSamples X, Vector origin, Vector mean)
-      : on_(&on), X_(std::move(X)), origin_(std::move(origin)), mean_(std::move(mean)), count_(X_.front().cols()) {}
+      : on_(&on), X_(std::move(X)), origin_(std::move(origin)), mean_(std::move(mean)), count_(X_.front().cols()) {
+    if (count_ > kTile) return;
+    Z_ = on.load(X_, 0, count_, origin_, mean_);
+    X_.clear();
+  }
   explicit Deviations(linalg::Array Z) : on_(&Z.on()), Z_(std::move(Z)), count_(Z_.cols()) {}
 
   const linalg::Backend& on() const { return *on_; }
@@ -27,13 +31,12 @@ class Deviations {
   // work(tile) over all of them, some at a time, so that they need little memory.
   template <class Work>
   void for_each_tile(const Work& work, const linalg::Places* features = nullptr) const {
-    constexpr Index columns = 1024;
-    for (Index first = 0; first < count_; first += columns) {
-      work(tile(first, std::min(columns, count_ - first), features));
-    }
+    for (Index first = 0; first < count_; first += kTile) work(tile(first, std::min(kTile, count_ - first), features));
   }
 
  private:
+  static constexpr Index kTile = 1024;
+
   const linalg::Backend* on_;
   MatchedSamples X_;
   Vector origin_, mean_;

@@ -14,13 +14,12 @@ namespace {
 using linalg::Array;
 using linalg::Backend;
 
-Moments of_rows(const Summary::State& state, Moments result) {
-  const Vector mean = state.count().mean;
+Moments of_rows(const Summary::State& state, const Count& count, Moments result) {
   const MatchedSamples domains = state.rows.by_domain();
   for (Index i = 0; i < state.layout.domains(); ++i) {
     const Index start = state.layout.start(i), d = state.layout.features(i);
     result.S.push_back(state.on->load({domains[static_cast<std::size_t>(i)]}, 0, state.rows.count(),
-                                      state.origin.segment(start, d), mean.segment(start, d)));
+                                      state.origin.segment(start, d), count.mean.segment(start, d)));
   }
   return result;
 }
@@ -53,9 +52,10 @@ Moments moments_of(const Summary::State& state, SummaryForm form) {
   if (n < 2) {
     throw TooFewSamples(fmt::format("{}; a covariance needs at least 2", counted_samples(state.layout.domains(), n)));
   }
-  Moments result{n, form, state.layout, {}, false, {}};
+  const Count count = state.count();
+  Moments result{n, form, state.layout, state.origin + count.mean, {}, false, {}};
   if (form == SummaryForm::gram) return of_gram(state, std::move(result));
-  result = form == SummaryForm::rows ? of_rows(state, std::move(result)) : of_frame(state, std::move(result));
+  result = form == SummaryForm::rows ? of_rows(state, count, std::move(result)) : of_frame(state, std::move(result));
   for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(static_cast<double>(n - 1)));
   return result;
 }

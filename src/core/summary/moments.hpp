@@ -15,6 +15,7 @@ struct Moments {
   Index samples;
   SummaryForm form;
   Layout layout;
+  Vector mean;  // of all features, domain by domain
   std::vector<linalg::Array> S;
   bool first_is_triangle = false;  // S_1ᵀ is upper triangular already (form qr)
   linalg::Array theta;

@@ -41,6 +41,7 @@ void Rows::clear() { keep({}); }
 
 MatchedSamples Rows::by_domain() const {
   MatchedSamples views;
+  views.reserve(static_cast<std::size_t>(layout_.domains()));
   for (Index i = 0; i < layout_.domains(); ++i) {
     views.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
   }

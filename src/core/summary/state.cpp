@@ -18,6 +18,7 @@ constexpr Index kBlock = 4096;
 
 MatchedSamples columns_of(const MatchedSamples& X, Index first, Index count) {
   MatchedSamples part;
+  part.reserve(X.size());
   for (const SampleView& domain : X) {
     domain.visit([&](const auto& samples) { part.emplace_back(samples.middleCols(first, count)); });
   }

@@ -68,7 +68,7 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
     const auto domain = static_cast<Domain>(i + 1);
     const auto place = static_cast<Index>(i);
     const Index d = summary.dimension(domain);
-    Vector mean = summary.mean(domain);
+    Vector mean = moments.mean.segment(moments.layout.start(place), d);
     Index samples = summary.samples();
     data.pooled.emplace_back();
     if (const Summary* extra = extra_of(options, domain, d)) {

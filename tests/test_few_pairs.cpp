@@ -1,6 +1,7 @@
 // Truncation, ridge and extra samples (docs/method.md section 6): each against its definition, and at its limits.
 #include <sys/resource.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/SVD>
 #include <cmath>
@@ -488,6 +489,61 @@ TEST(LeadingDirections, OfAWeakCorrelationComeFromTheSvd) {
   EXPECT_NEAR(model.certificate.singular_B(1), 1e-7, 1e-13);
   const Matrix direction = model.domain(Domain::one).weights.row(1) * mixing;
   EXPECT_LT(relative(direction.cwiseAbs() / direction.norm(), Matrix::Identity(4, 4).row(1)), 1e-6);
+}
+
+// -2 log p(x_2 | x_1) of the normal distribution with the samples' covariances, but for a constant.
+double conditional(const Pairs& pairs, const Vector& x1, const Vector& x2) {
+  const Vector mean1 = pairs.X1.rowwise().mean(), mean2 = pairs.X2.rowwise().mean();
+  const Matrix theta12 = cross_covariance(pairs.X1, pairs.X2);
+  const Matrix slope = sample_covariance(pairs.X1).ldlt().solve(theta12).transpose();
+  const Matrix left = sample_covariance(pairs.X2) - slope * theta12;
+  const Vector missed = x2 - mean2 - slope * (x1 - mean1);
+  return missed.dot(left.ldlt().solve(missed));
+}
+
+TEST(Likelihood, DistancesAreMinusTwoLogLikelihoodsOfTheQuery) {
+  Random random(20);
+  for (const auto& [d1, d2] : {std::pair<Index, Index>{6, 4}, {4, 6}, {5, 5}}) {
+    const Pairs pairs = random_pairs(random, d1, d2, 80, 1.0);
+    const Covariance C = Covariance::likelihood(Domain::two);
+    const Model model = fit(pairs.X1, pairs.X2, C, C);
+    expect_certified(model);
+    EXPECT_EQ(model.common_dimension, std::min(d1, d2));
+    const Matrix Z1 = apply(model, Domain::one, pairs.X1), Z2 = apply(model, Domain::two, pairs.X2);
+    for (const Index query : {0, 7, 33}) {
+      for (const Index other : {1, 50}) {
+        const double near = (Z1.col(0) - Z2.col(query)).squaredNorm();
+        const double far = (Z1.col(other) - Z2.col(query)).squaredNorm();
+        const double expected = conditional(pairs, pairs.X1.col(0), pairs.X2.col(query)) -
+                                conditional(pairs, pairs.X1.col(other), pairs.X2.col(query));
+        EXPECT_NEAR(near - far, expected, 1e-9 * (near + far));
+      }
+    }
+    // Queries of domain 1 are the same with the domains exchanged.
+    const Covariance D = Covariance::likelihood(Domain::one);
+    const Model exchanged = fit(pairs.X2, pairs.X1, D, D);
+    const Matrix Y1 = apply(exchanged, Domain::one, pairs.X2), Y2 = apply(exchanged, Domain::two, pairs.X1);
+    EXPECT_NEAR((Z1.col(3) - Z2.col(9)).norm(), (Y2.col(3) - Y1.col(9)).norm(), 1e-9);
+  }
+}
+
+TEST(Likelihood, NeedsCorrelationsBelowOne) {
+  Random random(21);
+  const Pairs pairs = random_pairs(random, 30, 25, 20);
+  const Covariance C = Covariance::likelihood(Domain::two);
+  try {
+    fit(pairs.X1, pairs.X2, C, C);
+    FAIL() << "a saturated fit was taken";
+  } catch (const InvalidInput& problem) {
+    EXPECT_NE(std::string(problem.what()).find("Give a ridge"), std::string::npos) << problem.what();
+  }
+  const Model model = fit(pairs.X1, pairs.X2, C, C, ridged(1, 1));
+  expect_certified(model);
+  const Attained attained = verify(model, pairs.X1, pairs.X2);
+  EXPECT_LT(attained.constraint_residuals[0], 1e-10);
+  EXPECT_LT(attained.constraint_residuals[1], 1e-10);
+  const Model again = Model::from_bytes(model.to_bytes());
+  EXPECT_EQ(again.covariances[1], "likelihood2");
 }
 
 TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {

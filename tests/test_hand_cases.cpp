@@ -99,6 +99,19 @@ TEST(HandCase, TheCommonSpaceMayHaveMoreDimensionsThanTheData) {
   EXPECT_LE((model.domain(Domain::two).matrix() - direction / 2).norm(), kRounding);
 }
 
+// The four pairs of partial correlation, ρ² = 1/11: for likelihood2 C1 = ρ²/(1-ρ²) = 1/10 and C2 = 1/(1-ρ²) = 11/10, so
+//   A1 = √(1/10 · 3/4), A2 = √(11/10 · 3/11) = √(3/10). Queries of domain 1 exchange the two covariances.
+TEST(HandCase, LikelihoodSpreadsTheQueryMoreThanTheReference) {
+  const Matrix X1{{-1, -1, 1, 1}}, X2{{-1, 1, -1, 3}};
+  const Model two = fit(X1, X2, Covariance::likelihood(Domain::two), Covariance::likelihood(Domain::two));
+  EXPECT_NEAR(two.domain(Domain::one).matrix()(0, 0), std::sqrt(0.075), kRounding);
+  EXPECT_NEAR(two.domain(Domain::two).matrix()(0, 0), std::sqrt(0.3), kRounding);
+  EXPECT_EQ(two.covariances[0], "likelihood2");
+  const Model one = fit(X1, X2, Covariance::likelihood(Domain::one), Covariance::likelihood(Domain::one));
+  EXPECT_NEAR(one.domain(Domain::one).matrix()(0, 0), std::sqrt(1.1 * 0.75), kRounding);
+  EXPECT_NEAR(one.domain(Domain::two).matrix()(0, 0), std::sqrt(0.1 * 3 / 11), kRounding);
+}
+
 // Identical isotropic domains: every canonical correlation is 1 and no direction has more variance than another, so
 // all that is left to choose by is the order of the features: A1 = A2 = √(3/4)·I for the corners (±1, ±1) of a square
 // (Θ = 4/3 I).

@@ -35,6 +35,13 @@ class Covariance {
   // correlated.
   static Covariance correlation(Index k);
 
+  // Neighbours in the common space become likelihoods: with the canonical correlations σ < 1 that the fit finds,
+  // diag(1/(1-σ_j²)) for the domain `query` and diag(σ_j²/(1-σ_j²)) for the other, over all correlated directions. The
+  // sample of the other domain nearest to a mapped query is then, for normal data, its most likely partner; no rank has
+  // to be chosen. Prescribe it for both domains. A fit where a correlation is 1 throws InvalidInput: a ridge, or more
+  // samples than features, would do.                                                               docs/method.md (28)
+  static Covariance likelihood(Domain query);
+
   // For instance "identity:4", "matrix 12×12 of rank 9", "data1:500".
   const std::string& description() const { return description_; }
 
@@ -51,7 +58,10 @@ class Covariance {
   struct OfCorrelations {
     Index k;
   };
-  using Value = std::variant<Factor, OfData, LargestIdentity, OfCorrelations>;
+  struct OfLikelihood {
+    Domain query;
+  };
+  using Value = std::variant<Factor, OfData, LargestIdentity, OfCorrelations, OfLikelihood>;
   const Value& value() const { return value_; }
 
  private:

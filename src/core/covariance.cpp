@@ -115,4 +115,8 @@ Covariance Covariance::correlation(Index k) {
   return {OfCorrelations{k}, fmt::format("correlation:{}", k)};
 }
 
+Covariance Covariance::likelihood(Domain query) {
+  return {OfLikelihood{query}, fmt::format("likelihood{}", number(query))};
+}
+
 }  // namespace cgmca

@@ -50,8 +50,30 @@ PrescribedCovariance correlations_as_covariance(const Covariance& covariance, In
   return {factors.B().on().identity(k, k), correlations.head(k), covariance.description()};
 }
 
-// C = U diag(s²) Uᵀ.                                                                                             (5)
-PrescribedCovariance resolve(const Covariance& covariance, const Factors& factors, const Vector& correlations) {
+// diag(1/(1-σ²)) for the query's domain, diag(σ²/(1-σ²)) for the other.                                           (28)
+PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Domain query, Domain domain,
+                                              const Factors& factors, const Vector& correlations) {
+  const Index k = paired(correlations, tie_tolerance(factors));
+  if (k == 0) {
+    throw InvalidInput(fmt::format("{} needs correlated domains; every correlation of these is zero to rounding",
+                                   covariance.description()));
+  }
+  const Vector s = correlations.head(k);
+  const Vector unexplained = (1 - s.array()) * (1 + s.array());
+  if (!(s(0) < 1 - thresholds::kSaturated)) {
+    throw InvalidInput(
+        fmt::format("{} needs correlations below 1, and the largest of {} matched samples with ranks {} and {} is 1 to "
+                    "{:.0e}. Give a ridge (0.1 to 10 serve most data) or more samples than features",
+                    covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(),
+                    thresholds::kSaturated));
+  }
+  const Vector sd = unexplained.cwiseSqrt().cwiseInverse();
+  return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description()};
+}
+
+// C = U diag(s²) Uᵀ of a domain.                                                                                  (5)
+PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
+                             const Vector& correlations) {
   const Backend& on = factors.B().on();
   if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) {
     return {on.upload(fixed->U), fixed->s, covariance.description()};
@@ -62,6 +84,9 @@ PrescribedCovariance resolve(const Covariance& covariance, const Factors& factor
   }
   if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) {
     return correlations_as_covariance(covariance, wanted->k, factors, correlations);
+  }
+  if (const auto* wanted = std::get_if<Covariance::OfLikelihood>(&covariance.value())) {
+    return likelihood_as_covariance(covariance, wanted->query, of, factors, correlations);
   }
   const auto [domain, rank] = std::get<Covariance::OfData>(covariance.value());
   if (number(domain) > factors.count()) {
@@ -200,6 +225,7 @@ std::optional<ArraySvd> leading_svd(const Array& B, Index wanted, double tie) {
 // Both are left to the data in the same way, or are the same matrix.
 bool same_covariance(const Covariance& c1, const Covariance& c2) {
   if (c1.value().index() != c2.value().index()) return false;
+  if (std::holds_alternative<Covariance::OfLikelihood>(c1.value())) return false;  // it differs between the domains
   if (const auto* one = std::get_if<Covariance::Factor>(&c1.value())) {
     const auto& two = std::get<Covariance::Factor>(c2.value());
     return one->U.rows() == two.U.rows() && one->s.size() == two.s.size() && one->s == two.s && one->U == two.U;
@@ -224,8 +250,8 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
 Solution solve(const Factors& factors, const ArraySvd& svd, const Covariance& c1, const Covariance& c2) {
   // 2. C_i = F_i F_iᵀ of rank c_i <= r_i.
   Solution solution;
-  solution.maps[0].C = resolve(c1, factors, svd.s);
-  solution.maps[1].C = resolve(c2, factors, svd.s);
+  solution.maps[0].C = resolve(c1, Domain::one, factors, svd.s);
+  solution.maps[1].C = resolve(c2, Domain::two, factors, svd.s);
   check_feasible(solution.maps, factors);
   check_common_dimension(solution.maps[0].C, solution.maps[1].C);
 

@@ -56,7 +56,10 @@ certify
 fit
 verify
 lsqr
+student
 translate
+calibrate
+fuse
 classify
 tune
 permutation

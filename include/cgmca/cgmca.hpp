@@ -25,6 +25,10 @@
 //
 #include <cgmca/translate.hpp>
 //
+#include <cgmca/calibrate.hpp>
+//
+#include <cgmca/fuse.hpp>
+//
 #include <cgmca/verify.hpp>
 //
 #include <cgmca/classify.hpp>

@@ -21,13 +21,14 @@ class TensorWriter;
 // One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
 // follows.
 struct DomainMap {
-  Vector mean;       // d
-  Matrix weights;    // T: c×d   canonical scores t = T (x - mean) of identity covariance
-                     // docs/method.md (11)
-  Matrix mixing;     // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
-  Matrix loadings;   // P: d×q   covariance of the features with the first q canonical scores   (16)
-  Vector variance;   // d        of each feature
-  std::string name;  // of the domain; empty where nobody gave one
+  Vector mean;            // d
+  Matrix weights;         // T: c×d   canonical scores t = T (x - mean) of identity covariance
+                          // docs/method.md (11)
+  Matrix mixing;          // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
+  Matrix loadings;        // P: d×q   covariance of the features with the first q canonical scores   (16)
+  Vector variance;        // d        of each feature
+  Vector held_out_error;  // d   s of (30): the error of translations to this domain, cross-fitted; empty where not
+  std::string name;       // of the domain; empty where nobody gave one
   std::vector<std::string> feature_names;  // d, or none
 
   Index features() const { return mean.size(); }
@@ -62,6 +63,7 @@ struct Model {
   Index common_dimension = 0;                       // k
   std::array<std::string, 2> covariances;           // what was prescribed, in words
   std::array<std::optional<DomainMap>, 2> domains;  // either may be absent, see only()
+  Index calibration_folds = 0;                      // of held_out_error; 0: not calibrated
   Certificate certificate;
 
   const DomainMap& domain(Domain domain) const;  // throws MissingDomain

@@ -21,15 +21,36 @@ enum class Method {
 inline constexpr std::array kMethods = {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr};
 const char* name(Method method);
 
+// How far a translation of a *new* sample may be off: with t its canonical scores, (x_f - x̂_f) / (s_f √(1 + h)) is
+// distributed as Student's t of `degrees` degrees of freedom, h = 1/n + tᵀ G t/(n-1).                            (29)
+struct ErrorBars {
+  Vector scale;             // s_f of each feature; empty where n is too small for the directions used, see `degrees`
+  double degrees = 0;       // of freedom; not positive where n is too small
+  Matrix G;                 // covariance of the scores among the n matched samples: I unless there was a ridge
+  Index samples = 0;        // n
+  bool calibrated = false;  // measured on held-out samples, see calibrate(), else in closed form
+};
+
 // A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples.
 struct Translation {
-  Domain from;
+  Domain from{};
   Vector mean_from, mean_to;
   Matrix left, right;     // L = left · right: d_to×m, m×d_from
-  Vector standard_error;  // of each feature (lmmse), else empty (23)
+  Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
+  ErrorBars errors;       // for new samples (lmmse)
 
   Matrix matrix() const;                         // L
   Matrix operator()(const MatrixView& X) const;  // throws WrongDimension
+
+  // Of lmmse, for new samples: standard errors, and how far the limits of an interval that holds the true value with
+  // this probability are from the translation.   X: d_from×n → d_to×n. Throws InvalidInput where they are not known:
+  // for other methods, and where n - 1 is no more than the number of directions used.
+  Matrix standard_errors(const MatrixView& X) const;
+  Matrix half_widths(const MatrixView& X, double probability) const;
+
+ private:
+  void check_source(const MatrixView& X) const;
+  Vector spread_of(const MatrixView& X) const;  // √(1 + h) of each sample
 };
 // Throws InvalidInput for lsqr, which is no fixed linear map, and MissingDomain.
 Translation translation(const Model& model, Domain from, Domain to, Method method = Method::lmmse);

@@ -17,6 +17,7 @@ constexpr const char* kFormat = "cgmca-model";
 void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
   file.add_vector(numbered("mean", domain), map.mean);
   file.add_vector(numbered("variance", domain), map.variance);
+  if (map.held_out_error.size() > 0) file.add_vector(numbered("held_out_error", domain), map.held_out_error);
   file.add(numbered("weights", domain), map.weights);
   file.add(numbered("mixing", domain), map.mixing);
   file.add(numbered("loadings", domain), map.loadings);
@@ -31,6 +32,9 @@ DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, In
   map.feature_names = std::move(info.feature_names);
   map.mean = file.vector(numbered("mean", domain), d);
   map.variance = file.vector(numbered("variance", domain), d);
+  if (file.has(numbered("held_out_error", domain))) {
+    map.held_out_error = file.vector(numbered("held_out_error", domain), d);
+  }
   map.weights = file.matrix(numbered("weights", domain), c, d);
   map.mixing = file.matrix(numbered("mixing", domain), k, c);
   map.loadings = file.matrix(numbered("loadings", domain), d, std::min(wanted, rank));
@@ -98,6 +102,7 @@ TensorWriter Model::pack() const {
   TensorWriter file(kFormat);
   file.set("samples", samples);
   file.set("k", common_dimension);
+  if (calibration_folds > 0) file.set("calibration_folds", calibration_folds);
   for (Domain domain : kDomains) {
     const auto i = slot(domain);
     file.set(numbered("covariance", domain), covariances[i]);
@@ -126,6 +131,7 @@ Model Model::unpack(const TensorReader& file) {
   Model model;
   model.samples = file.integer("samples", 2);
   model.common_dimension = file.integer("k", 1);
+  if (file.has_text("calibration_folds")) model.calibration_folds = file.integer("calibration_folds", 2);
   Certificate& certificate = model.certificate;
   for (Domain domain : kDomains) {
     const auto i = slot(domain);

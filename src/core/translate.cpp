@@ -10,6 +10,7 @@
 
 #include "linalg/linalg.hpp"
 #include "lsqr.hpp"
+#include "translate_errors.hpp"
 
 namespace cgmca {
 namespace {
@@ -124,11 +125,14 @@ const char* name(Method method) {
 
 Matrix Translation::matrix() const { return AB(left, right); }
 
+void Translation::check_source(const MatrixView& X) const {
+  if (X.rows() == mean_from.size()) return;
+  throw WrongDimension(fmt::format("domain {} of this translation has {} features, the samples given have {}",
+                                   number(from), mean_from.size(), X.rows()));
+}
+
 Matrix Translation::operator()(const MatrixView& X) const {
-  if (X.rows() != mean_from.size()) {
-    throw WrongDimension(fmt::format("domain {} of this translation has {} features, the samples given have {}",
-                                     number(from), mean_from.size(), X.rows()));
-  }
+  check_source(X);
   return linalg::affine(left, right, X, mean_from, mean_to);
 }
 
@@ -141,11 +145,15 @@ Translation translation(const Model& model, Domain from, Domain to, Method metho
   }
   const DomainMap& source = model.domain(from);
   const DomainMap& target = model.domain(to);
-  Translation result{from, source.mean, target.mean, {}, {}, {}};
+  Translation result;
+  result.from = from;
+  result.mean_from = source.mean;
+  result.mean_to = target.mean;
   if (method == Method::lmmse) {
     result.left = regression(model, source, target);
     result.right = source.weights.topRows(result.left.cols());
     result.standard_error = standard_error(target, result.left);
+    result.errors = error_bars(model, from, to, result.left);
   } else {
     result.left = reconstruction(target, method);
     result.right = ABC(linalg::left_inverse(target.mixing), source.mixing, source.weights);  // M_to⁺ A_from

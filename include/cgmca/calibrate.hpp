@@ -1,0 +1,25 @@
+// Error bars measured on samples that a fit has not seen (docs/method.md section 5).
+//
+//   Folds folds({d1, d2}, {.folds = 10});        // one pass over the data
+//   while (…) folds.add(X1, X2);
+//   const Model model = calibrate(fit(folds.all(), C, C, options), folds, C, C, options);
+//
+// Threads: calibrations may run side by side, of one set of folds too.
+#pragma once
+
+#include <cgmca/fit.hpp>
+#include <cgmca/folds.hpp>
+#include <functional>
+
+#pragma GCC visibility push(default)
+namespace cgmca {
+
+// The model with the errors of its translations, both ways, cross-fitted: each fold is translated by a fit, with the
+// same covariances and options, to all other folds; all of it comes from the folds' moments. `progress` is told the
+// part done after each fold and may throw to stop. Throws InvalidInput where the folds do not belong to the model or
+// where a training set does not allow the covariances. (30)
+Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2,
+                const FitOptions& options = {}, const std::function<void(double done)>& progress = {});
+
+}  // namespace cgmca
+#pragma GCC visibility pop

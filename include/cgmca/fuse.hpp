@@ -1,0 +1,30 @@
+// One point of the common space from the samples of whatever domains are there (docs/method.md section 5).
+//
+// Threads: fusions keep nothing; they may run side by side, of one model too.
+#pragma once
+
+#include <cgmca/model.hpp>
+#include <cgmca/types.hpp>
+#include <vector>
+
+#pragma GCC visibility push(default)
+namespace cgmca {
+
+enum class Fusion {
+  estimate,  // the best linear estimate, from the domains present, of the mean of *all* domains' points (31)
+  mean,      // the mean of the points of the domains present
+};
+inline constexpr std::array kFusions = {Fusion::estimate, Fusion::mean};
+const char* name(Fusion how);
+
+struct DomainSamples {
+  Domain domain;
+  MatrixView X;  // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
+};
+
+// k×n. Throws InvalidInput where a sample has no domain, numbers of samples differ, or a domain is given twice,
+// WrongDimension, and MissingDomain where the model lacks a domain's map.
+Matrix fuse(const Model& model, const std::vector<DomainSamples>& present, Fusion how = Fusion::estimate);
+
+}  // namespace cgmca
+#pragma GCC visibility pop

@@ -1,0 +1,64 @@
+#include "translate_errors.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include "linalg/linalg.hpp"
+#include "student.hpp"
+
+namespace cgmca {
+
+using linalg::AB;
+
+// With G = T Θ Tᵀ = (I - β T Tᵀ)/α of Θ̃ = α Θ + β I:                              (29)
+//   e_f² = Θ_ff - 2 ‖w_f‖² + w_f G w_fᵀ,   ν = n - 1 - tr(2 G - G²),   s_f² = e_f² (n-1)/ν
+ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w) {
+  const DomainMap &source = model.domain(from), &target = model.domain(to);
+  const Regularized &whitened = model.certificate.constrained[slot(from)],
+                    &around = model.certificate.constrained[slot(to)];
+  const double n = static_cast<double>(model.samples);
+  const auto T = source.weights.topRows(w.cols());
+  ErrorBars bars;
+  bars.samples = model.samples;
+  bars.G = Matrix::Identity(w.cols(), w.cols());
+  if (!whitened.plain()) bars.G = (bars.G - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
+  if (target.held_out_error.size() > 0) {
+    bars.scale = target.held_out_error;
+    bars.degrees = n - 1;
+    bars.calibrated = true;
+    return bars;
+  }
+  bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
+  if (!(bars.degrees > 0.5)) return bars;  // of a plain fit it is a whole number
+  const Vector variance = (target.variance.array() - around.ridge) / around.data;
+  const Vector missed = variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum();
+  bars.scale = (missed.cwiseMax(0) * ((n - 1) / bars.degrees)).cwiseSqrt();
+  return bars;
+}
+
+Vector Translation::spread_of(const MatrixView& X) const {
+  if (errors.samples == 0) throw InvalidInput("only lmmse has standard errors and intervals");
+  if (errors.scale.size() == 0) {
+    throw InvalidInput(fmt::format(
+        "no error bars: {} matched samples are too few for the {} directions used. Prescribe a covariance of "
+        "lower rank, limit max_rank, or calibrate the model when it is fitted",
+        errors.samples, right.rows()));
+  }
+  check_source(X);
+  const double n = static_cast<double>(errors.samples);
+  const Matrix t = AB(right, X.colwise() - mean_from), Gt = AB(errors.G, t);
+  return (1 + 1 / n + t.cwiseProduct(Gt).colwise().sum().transpose().array() / (n - 1)).sqrt();
+}
+
+Matrix Translation::standard_errors(const MatrixView& X) const { return errors.scale * spread_of(X).transpose(); }
+
+Matrix Translation::half_widths(const MatrixView& X, double probability) const {
+  if (!(probability > 0 && probability < 1)) {
+    throw InvalidInput(fmt::format("an interval of probability {}; give one between 0 and 1", probability));
+  }
+  const Vector spread = spread_of(X);
+  return student_quantile((1 + probability) / 2, errors.degrees) * errors.scale * spread.transpose();
+}
+
+}  // namespace cgmca

@@ -1,4 +1,6 @@
 // Cross-validation against doing it by hand on the raw data, the permutation test against data of known structure.
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -94,6 +96,79 @@ TEST(Folds, MergeIntoWhatRefittingTheRawDataGives) {
   }
 }
 
+// log p(x_2 | x_1)/p(x_2) of the fitted normal distribution with its ridge, from the covariance matrices themselves.
+double log_ratio(const Pairs& training, double ridge, const Vector& x1, const Vector& x2) {
+  const auto theta = [&](const Matrix& X) {
+    const Matrix S = testing::sample_covariance(X);
+    return Matrix(S + ridge * S.trace() / static_cast<double>(S.rows()) * Matrix::Identity(S.rows(), S.rows()));
+  };
+  const Matrix T1 = theta(training.X1), T2 = theta(training.X2);
+  const Matrix T12 = testing::centred(training.X1) * testing::centred(training.X2).transpose() /
+                     static_cast<double>(training.X1.cols() - 1);
+  const Matrix left = T2 - T12.transpose() * T1.ldlt().solve(T12);
+  const Vector y1 = x1 - training.X1.rowwise().mean(), y2 = x2 - training.X2.rowwise().mean();
+  const Vector missed = y2 - T12.transpose() * T1.ldlt().solve(y1);
+  const auto log_density = [](const Vector& y, const Matrix& S) {
+    return -0.5 * (y.dot(S.ldlt().solve(y)) + std::log(S.determinant()));
+  };
+  return log_density(missed, left) - log_density(y2, T2);
+}
+
+TEST(Tuning, LikelihoodAndPartnerAreThoseOfTheRawData) {
+  Random random(31);
+  const Pairs pairs = random_pairs(random, 6, 5, 60, 1.0);
+  const Folds folds = folds_of(pairs, dealt(3));
+  TuneOptions options;
+  options.families = {Family::likelihood2, Family::identity};
+  options.ranks = {5};
+  options.max_ranks = {0};
+  options.ridges = {0.0, 0.3};
+  options.criterion = Criterion::likelihood;
+  options.pairs = {&pairs.X1, &pairs.X2};
+  const TuneResult result = tune(folds, options);
+  ASSERT_EQ(result.trials.size(), 4U);
+  EXPECT_EQ(result.trials[0].candidate.description(), "likelihood2, all ranks, ridge 0");
+  EXPECT_EQ(result.trials[0].candidate.rank, 0);
+  for (const Trial& trial : result.trials) {
+    double ratio = 0, nearer = 0;
+    for (Index fold = 0; fold < 3; ++fold) {
+      const RawSplit split = raw_split(pairs, folds, 0, fold);
+      const Covariance C = trial.candidate.covariance();
+      const Model model = fit(split.training.X1, split.training.X2, C, C, trial.candidate.options());
+      const Matrix Z1 = apply(model, Domain::one, pairs.X1), Z2 = apply(model, Domain::two, split.held_out.X2);
+      double ratios = 0, part = 0;
+      for (Index q = 0; q < Z2.cols(); ++q) {
+        ratios +=
+            log_ratio(split.training, trial.candidate.ridge.value, split.held_out.X1.col(q), split.held_out.X2.col(q));
+        const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
+        const double own = distances(split.held[static_cast<std::size_t>(q)]);
+        part += static_cast<double>((distances.array() < own).count()) / 59;
+      }
+      ratio += ratios / static_cast<double>(Z2.cols()) / 3;
+      nearer += part / static_cast<double>(Z2.cols()) / 3;
+    }
+    EXPECT_NEAR(trial[Criterion::likelihood].mean, -2 * ratio, 1e-9 * (1 + std::abs(ratio)));
+    EXPECT_NEAR(trial[Criterion::partner].mean, nearer, 1e-12);
+  }
+}
+
+TEST(Tuning, ALikelihoodOfASaturatedFitIsInfeasible) {
+  Random random(32);
+  const Pairs pairs = random_pairs(random, 40, 40, 20);
+  TuneOptions options;
+  options.families = {Family::likelihood2};
+  options.max_ranks = {0};
+  options.ridges = {0.0, 1.0};
+  options.criterion = Criterion::likelihood;
+  const TuneResult result = tune(folds_of(pairs, dealt(4)), options);
+  ASSERT_EQ(result.trials.size(), 1U);
+  EXPECT_EQ(result.infeasible.size(), 1U);
+  EXPECT_EQ(result.choice().ridge, Ridge(1));
+  EXPECT_TRUE(std::isnan(result.trials[0][Criterion::partner].mean));
+  options.criterion = Criterion::partner;
+  EXPECT_THROW(tune(folds_of(pairs, dealt(4)), options), InvalidInput);
+}
+
 TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
   Random random(3);
   for (Index n : {30, 300}) {
@@ -133,7 +208,8 @@ TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
                                 accuracy(nearest_neighbour(apply(model, Domain::one, pairs.X1), labels, Z2), truth));
         }
       }
-      for (Criterion criterion : kCriteria) {
+      for (const Criterion criterion :
+           {Criterion::distance, Criterion::translation, Criterion::translation_to2, Criterion::classification}) {
         const auto& values = expected[static_cast<std::size_t>(criterion)];
         const double mean = std::accumulate(values.begin(), values.end(), 0.0) / 6;
         double squares = 0;

@@ -20,16 +20,21 @@ struct Spec {
 };
 
 constexpr const char* kForms =
-    "identity, identity:K, correlation:K, data1:T, data2:T, file:PATH, factor:PATH or sd:PATH";
+    "identity, identity:K, correlation:K, likelihood1, likelihood2, data1:T, data2:T, file:PATH, factor:PATH or "
+    "sd:PATH";
 
 Spec split(const std::string& text) {
   const auto colon = text.find(':');
   Spec spec{text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
-  const std::vector<std::string> kinds = {"identity", "correlation", "data1", "data2", "file", "factor", "sd"};
+  const std::vector<std::string> kinds = {"identity", "correlation", "likelihood1", "likelihood2", "data1",
+                                          "data2",    "file",        "factor",      "sd"};
   if (std::find(kinds.begin(), kinds.end(), spec.kind) == kinds.end()) {
     throw UsageError(fmt::format("no covariance '{}'{}: give {}", text, did_you_mean(spec.kind, kinds), kForms));
   }
-  if (text == "identity") return spec;
+  if (text == "identity" || text == "likelihood1" || text == "likelihood2") return spec;
+  if (spec.kind.starts_with("likelihood")) {
+    throw UsageError(fmt::format("the covariance {} uses all directions and takes no number", spec.kind));
+  }
   if (spec.value.empty()) throw UsageError(fmt::format("the covariance '{}' lacks what follows the ':'", text));
   if (spec.kind == "identity" || spec.kind == "correlation" || spec.kind.starts_with("data")) {
     const char* end = spec.value.data() + spec.value.size();
@@ -47,6 +52,8 @@ Covariance parse_one(const std::string& text) {
   if (text == "identity") return Covariance::largest_identity();
   if (spec.kind == "identity") return Covariance::identity(spec.number);
   if (spec.kind == "correlation") return Covariance::correlation(spec.number);
+  if (spec.kind == "likelihood1") return Covariance::likelihood(Domain::one);
+  if (spec.kind == "likelihood2") return Covariance::likelihood(Domain::two);
   if (spec.kind == "data1") return Covariance::data(Domain::one, spec.number);
   if (spec.kind == "data2") return Covariance::data(Domain::two, spec.number);
   const Matrix rows = read(spec.value).transpose();

@@ -176,8 +176,8 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
 
 Json describe(const TuneResult& result) {
   const auto candidate = [](const Candidate& one) {
-    return Json{{"cov", fmt::format("{}:{}", name(one.family), one.rank)},
-                {"rank", one.rank},
+    return Json{{"cov", one.covariance_name()},
+                {"rank", one.rank == 0 ? Json(nullptr) : Json(one.rank)},
                 {"max_rank", one.max_rank == 0 ? Json(nullptr) : Json(one.max_rank)},
                 {"ridge", one.ridge.automatic ? Json("auto") : Json(one.ridge.value)}};
   };
@@ -211,10 +211,10 @@ std::string describe_text(const TuneResult& result) {
   const auto line = [&](std::size_t t) {
     const Trial& trial = result.trials[t];
     const Score& score = trial[result.criterion];
-    return fmt::format(
-        "{}{} {:<18} {:>9} {:>7}   {:.4f} ± {:.4f}\n", t == result.chosen ? " →" : "  ", t == result.best ? "*" : " ",
-        fmt::format("{}:{}", name(trial.candidate.family), trial.candidate.rank),
-        max_rank_text(trial.candidate.max_rank), name(trial.candidate.ridge), score.mean, score.standard_error);
+    return fmt::format("{}{} {:<18} {:>9} {:>7}   {:.4f} ± {:.4f}\n", t == result.chosen ? " →" : "  ",
+                       t == result.best ? "*" : " ", trial.candidate.covariance_name(),
+                       max_rank_text(trial.candidate.max_rank), name(trial.candidate.ridge), score.mean,
+                       score.standard_error);
   };
   const auto order = by_merit(result);
   bool shown = false;
@@ -227,11 +227,11 @@ std::string describe_text(const TuneResult& result) {
   if (!result.infeasible.empty())
     text += fmt::format("    {} of the grid need a higher rank\n", result.infeasible.size());
   const Candidate& choice = result.choice();
-  text += fmt::format("* best, → simplest within one standard error of it{}: --cov {}:{}{}{}\n",
-                      result.criterion == Criterion::classification ? " and of the least translation error" : "",
-                      name(choice.family), choice.rank,
-                      choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
-                      choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
+  text +=
+      fmt::format("* best, → simplest within one standard error of it{}: --cov {}{}{}\n",
+                  result.criterion == Criterion::classification ? " and of the least translation error" : "",
+                  choice.covariance_name(), choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
+                  choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
   return text;
 }
 

@@ -30,7 +30,7 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   const auto max_ranks = distinct<Index>(result, [](const Candidate& c) { return c.max_rank; });
   const auto ridges = distinct<std::string>(result, [](const Candidate& c) { return name(c.ridge); });
   std::vector<std::string> rank_names, max_rank_names;
-  for (Index rank : ranks) rank_names.push_back(fmt::format("{}", rank));
+  for (Index rank : ranks) rank_names.push_back(max_rank_text(rank));
   for (Index rank : max_ranks) max_rank_names.push_back(max_rank_text(rank));
 
   report::Page page("Cross-validation",
@@ -89,7 +89,7 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   for (std::size_t t : by_merit(result)) {
     const Trial& trial = result.trials[t];
     const Candidate& candidate = trial.candidate;
-    std::vector<std::string> row = {fmt::format("{}:{}{}", name(candidate.family), candidate.rank,
+    std::vector<std::string> row = {fmt::format("{}{}", candidate.covariance_name(),
                                                 t == result.chosen ? " (chosen)"
                                                 : t == result.best ? " (best)"
                                                                    : ""),

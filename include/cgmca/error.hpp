@@ -43,6 +43,12 @@ class TooFewSamples : public InvalidInput {
   using InvalidInput::InvalidInput;
 };
 
+// A correlation is 1 to rounding where one below 1 is needed.
+class Saturated : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
 class UnequalSamples : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;

@@ -20,18 +20,21 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The covariances that take a rank.
-enum class Family { identity, correlation, data1, data2 };
-inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1, Family::data2};
+// The covariances to try. The likelihoods take no rank; they need a ridge, or more samples than features.
+enum class Family { identity, correlation, data1, data2, likelihood1, likelihood2 };
+inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1,
+                                         Family::data2,    Family::likelihood1, Family::likelihood2};
 const char* name(Family family);
+bool has_rank(Family family);
 
 struct Candidate {
   Family family = Family::identity;
-  Index rank = 1;      // K or T of the covariance
+  Index rank = 1;      // K or T of the covariance; 0: of a likelihood, which uses all directions
   Index max_rank = 0;  // of both domains; 0: no limit
   Ridge ridge;         // of both domains
 
   Covariance covariance() const;
+  std::string covariance_name() const;  // "correlation:40", "likelihood2"
   Regularization regularization() const;
   FitOptions options(const DataOptions& data = {}) const;  // with this max_rank and ridge
   std::string description() const;                         // "correlation:40, max rank 50, ridge 0.1"
@@ -44,9 +47,13 @@ enum class Criterion {
   translation,  // lmmse from domain 2 to 1: squared error / squared distance from the mean, 1 - R²
   translation_to2,  // the same from domain 1 to 2
   classification,   // 1 - accuracy of the nearest neighbour; needs labels
+  likelihood,  // -2 log of how much likelier the partner makes a sample, p(x_2 | x_1) / p(x_2); needs no labels. Not
+               // a number where a correlation is 1                                                          (32)
+  partner,     // of all samples of domain 1, the part that is nearer to a sample of domain 2 than its partner is;
+               // needs the pairs themselves (TuneOptions::pairs)
 };
-inline constexpr std::array kCriteria = {Criterion::distance, Criterion::translation, Criterion::translation_to2,
-                                         Criterion::classification};
+inline constexpr std::array kCriteria = {Criterion::distance,       Criterion::translation, Criterion::translation_to2,
+                                         Criterion::classification, Criterion::likelihood,  Criterion::partner};
 const char* name(Criterion criterion);
 
 // For Criterion::classification: held-out samples of domain 2 are classified by labelled ones of domain 1.
@@ -57,12 +64,18 @@ struct TransferLabels {
   std::vector<int> query_labels;    // n
 };
 
+// For Criterion::partner: the pairs, in the order they were added to the folds.
+struct PairSamples {
+  const Matrix *X1 = nullptr, *X2 = nullptr;  // d1×n, d2×n
+};
+
 struct TuneOptions {
   std::vector<Family> families = {Family::identity};
   std::vector<Index> ranks, max_ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
   std::vector<Ridge> ridges;            // empty: 0, 0.01, 0.1, 1, auto
   std::optional<Criterion> criterion;   // default: classification where there are labels, else translation
   TransferLabels labels;
+  PairSamples pairs;
   DataOptions data;                           // rank_tol and extra samples
   std::function<void(double done)> progress;  // after each training set's grid, part done; may throw to stop
 };
@@ -74,7 +87,7 @@ struct Score {
 
 struct Trial {
   Candidate candidate;
-  std::array<Score, 4> scores;  // by Criterion; NaN where there are no labels
+  std::array<Score, kCriteria.size()> scores;  // by Criterion; NaN where it needs what is not given
   const Score& operator[](Criterion criterion) const { return scores[static_cast<std::size_t>(criterion)]; }
 };
 

@@ -61,11 +61,10 @@ PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Doma
   const Vector s = correlations.head(k);
   const Vector unexplained = (1 - s.array()) * (1 + s.array());
   if (!(s(0) < 1 - thresholds::kSaturated)) {
-    throw InvalidInput(
-        fmt::format("{} needs correlations below 1, and the largest of {} matched samples with ranks {} and {} is 1 to "
-                    "{:.0e}. Give a ridge (0.1 to 10 serve most data) or more samples than features",
-                    covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(),
-                    thresholds::kSaturated));
+    throw Saturated(fmt::format(
+        "{} needs correlations below 1; the largest of {} matched samples, with ranks {} and {}, is {:.9g}. "
+        "Give a ridge (0.1 to 10 serve most data) or more samples than features",
+        covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(), s(0)));
   }
   const Vector sd = unexplained.cwiseSqrt().cwiseInverse();
   return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description()};

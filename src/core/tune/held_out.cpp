@@ -10,6 +10,7 @@
 
 #include "core/linalg/linalg.hpp"
 #include "core/summary/moments.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 
@@ -57,19 +58,61 @@ HeldOut hold_out(const Summary& part, const Directions& training) {
   return held;
 }
 
-void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
-                Index repeat, Index fold) {
-  const auto coordinates = [&](Domain domain, const Matrix& X) {
-    return AtB(training.U[slot(domain)], X.colwise() - training.mean[slot(domain)]);
-  };
+namespace {
+
+Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
+  return AtB(training.U[slot(domain)], X.colwise() - training.mean[slot(domain)]);
+}
+
+std::vector<Index> samples_of(const Folds& folds, Index repeat, Index fold) {
   std::vector<Index> mine;
   for (Index j = 0; j < folds.samples(); ++j) {
-    if (folds.fold_of(repeat, j) != fold) continue;
-    mine.push_back(j);
-    held.query_labels.push_back(labels.query_labels[static_cast<std::size_t>(j)]);
+    if (folds.fold_of(repeat, j) == fold) mine.push_back(j);
   }
-  held.labelled = coordinates(Domain::one, *labels.samples);
-  held.queries = coordinates(Domain::two, (*labels.queries)(Eigen::all, mine));
+  return mine;
+}
+
+// With scores t_1, t_2 and their correlations σ, over the held-out pairs, -2 log p(x_2 | x_1)/p(x_2) is the mean of
+// (32)
+//   Σ_j (t_2j - σ_j t_1j)²/(1 - σ_j²) - t_2j² + log(1 - σ_j²)
+double likelihood_error(const Model& model, const HeldOut& held) {
+  const DomainMap &one = model.domain(Domain::one), &two = model.domain(Domain::two);
+  const Index m = std::min({one.scores(), two.scores(), model.certificate.singular_B.size()});
+  const Vector s = model.certificate.singular_B.head(m);
+  if (!(s(0) < 1 - thresholds::kSaturated)) return std::numeric_limits<double>::quiet_NaN();
+  const Matrix t1 = AB(one.weights.topRows(m), held.H[0]), t2 = AB(two.weights.topRows(m), held.H[1]);
+  const Vector left = (1 - s.array()) * (1 + s.array());
+  const Vector missed = (t2 - s.asDiagonal() * t1).rowwise().squaredNorm(), all = t2.rowwise().squaredNorm();
+  return ((missed.cwiseQuotient(left) - all).sum()) / held.samples + left.array().log().sum();
+}
+
+// The mean part of the references that are nearer to a query than its partner is.
+double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners) {
+  const Vector sizes = references.colwise().squaredNorm();
+  const Matrix products = AtB(references, queries);  // distance² less ‖query‖²: sizes - 2 products
+  double nearer = 0;
+  for (Index q = 0; q < queries.cols(); ++q) {
+    const Vector distances = sizes - 2 * products.col(q);
+    nearer += static_cast<double>((distances.array() < distances(partners[static_cast<std::size_t>(q)])).count());
+  }
+  return nearer / static_cast<double>(queries.cols()) / static_cast<double>(std::max<Index>(1, references.cols() - 1));
+}
+
+}  // namespace
+
+void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
+                Index repeat, Index fold) {
+  const std::vector<Index> mine = samples_of(folds, repeat, fold);
+  for (const Index j : mine) held.query_labels.push_back(labels.query_labels[static_cast<std::size_t>(j)]);
+  held.labelled = coordinates(training, Domain::one, *labels.samples);
+  held.queries = coordinates(training, Domain::two, (*labels.queries)(Eigen::all, mine));
+}
+
+void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
+               Index fold) {
+  held.partners = samples_of(folds, repeat, fold);
+  held.references = coordinates(training, Domain::one, *pairs.X1);
+  held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
 }
 
 Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels) {
@@ -88,12 +131,17 @@ Errors measure(const Model& model, const HeldOut& held, const TransferLabels& la
               held.samples / spread;
   errors[1] = translation_error(Domain::one);
   errors[2] = translation_error(Domain::two);
-  errors[3] = std::numeric_limits<double>::quiet_NaN();
+  errors[3] = errors[5] = std::numeric_limits<double>::quiet_NaN();
+  errors[4] = likelihood_error(model, held);
   if (labels.samples != nullptr) {
     const std::vector<int> found =
         nearest_neighbour(linalg::ABC(one.mixing, one.weights, held.labelled), labels.sample_labels,
                           linalg::ABC(two.mixing, two.weights, held.queries));
     errors[3] = 1 - accuracy(found, held.query_labels);
+  }
+  if (!held.partners.empty()) {
+    errors[5] = partner_error(linalg::ABC(one.mixing, one.weights, held.references),
+                              linalg::ABC(two.mixing, two.weights, held.partnered), held.partners);
   }
   return errors;
 }

@@ -29,10 +29,14 @@ struct HeldOut {
   std::array<double, 2> total{};    // Σ_j ‖x_ij - mean_i‖²
   Matrix labelled, queries;         // of TransferLabels
   std::vector<int> query_labels;
+  Matrix references, partnered;  // all samples of domain 1 of the pairs, and the held-out ones of domain 2
+  std::vector<Index> partners;   // the place of each one's partner among the references
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
 void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
                 Index repeat, Index fold);
+void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
+               Index fold);
 
 using Errors = std::array<double, kCriteria.size()>;
 Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels);

@@ -45,6 +45,16 @@ TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
   return options;
 }
 
+void check_pairs(const PairSamples& pairs, const Folds& folds) {
+  for (const Domain domain : kDomains) {
+    const Matrix* X = domain == Domain::one ? pairs.X1 : pairs.X2;
+    if (X != nullptr && X->rows() == folds.dimension(domain) && X->cols() == folds.samples()) continue;
+    throw InvalidInput(fmt::format("domain {} of the pairs: {} samples of {} features; the folds hold {} of {}",
+                                   number(domain), X == nullptr ? 0 : X->cols(), X == nullptr ? 0 : X->rows(),
+                                   folds.samples(), folds.dimension(domain)));
+  }
+}
+
 void check(const TuneOptions& options, const Folds& folds) {
   if (folds.samples() < 2 * folds.options().folds) {
     throw TooFewSamples(
@@ -54,6 +64,10 @@ void check(const TuneOptions& options, const Folds& folds) {
   for (Index rank : options.ranks) {
     if (rank < 1) throw InvalidInput(fmt::format("a rank of {} in the grid; give at least 1", rank));
   }
+  if (options.criterion == Criterion::partner && options.pairs.X1 == nullptr) {
+    throw InvalidInput("the criterion partner needs the pairs themselves (TuneOptions::pairs)");
+  }
+  if (options.pairs.X1 != nullptr) check_pairs(options.pairs, folds);
   const TransferLabels& labels = options.labels;
   if (options.criterion == Criterion::classification && labels.samples == nullptr) {
     throw InvalidInput("classification needs labels: of samples of domain 1, and of the pairs");
@@ -74,8 +88,8 @@ void check(const TuneOptions& options, const Folds& folds) {
 }
 
 // Means over the folds, and sd / √folds.
-std::array<Score, 4> summarize(const std::vector<Errors>& errors, Index folds) {
-  std::array<Score, 4> scores;
+std::array<Score, kCriteria.size()> summarize(const std::vector<Errors>& errors, Index folds) {
+  std::array<Score, kCriteria.size()> scores;
   const double count = static_cast<double>(errors.size());
   for (std::size_t c = 0; c < scores.size(); ++c) {
     double sum = 0, squares = 0;
@@ -90,14 +104,18 @@ std::array<Score, 4> summarize(const std::vector<Errors>& errors, Index folds) {
 bool simpler(const Candidate& a, const Candidate& b) {
   const auto unlimited = [](Index rank) { return rank == 0 ? std::numeric_limits<Index>::max() : rank; };
   const auto strength = [](const Ridge& ridge) { return ridge.automatic ? -1.0 : ridge.value; };
-  return std::tuple(a.rank, unlimited(a.max_rank), -strength(a.ridge)) <
-         std::tuple(b.rank, unlimited(b.max_rank), -strength(b.ridge));
+  return std::tuple(unlimited(a.rank), unlimited(a.max_rank), -strength(a.ridge)) <
+         std::tuple(unlimited(b.rank), unlimited(b.max_rank), -strength(b.ridge));
 }
 
 // Of `trials` the one of the least error; of equals the simplest.
 std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
   return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-    const double first = result.trials[a][criterion].mean, second = result.trials[b][criterion].mean;
+    const auto error = [&](std::size_t t) {  // one that is not known is the largest
+      const double mean = result.trials[t][criterion].mean;
+      return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
+    };
+    const double first = error(a), second = error(b);
     return first != second ? first < second : simpler(result.trials[a].candidate, result.trials[b].candidate);
   });
 }
@@ -138,9 +156,15 @@ const char* name(Family family) {
       return "data1";
     case Family::data2:
       return "data2";
+    case Family::likelihood1:
+      return "likelihood1";
+    case Family::likelihood2:
+      return "likelihood2";
   }
   return "?";
 }
+
+bool has_rank(Family family) { return family != Family::likelihood1 && family != Family::likelihood2; }
 
 const char* name(Criterion criterion) {
   switch (criterion) {
@@ -152,6 +176,10 @@ const char* name(Criterion criterion) {
       return "translation-to-2";
     case Criterion::classification:
       return "classification";
+    case Criterion::likelihood:
+      return "likelihood";
+    case Criterion::partner:
+      return "partner";
   }
   return "?";
 }
@@ -165,9 +193,17 @@ Covariance Candidate::covariance() const {
     case Family::data1:
       return Covariance::data(Domain::one, rank);
     case Family::data2:
+      return Covariance::data(Domain::two, rank);
+    case Family::likelihood1:
+      return Covariance::likelihood(Domain::one);
+    case Family::likelihood2:
       break;
   }
-  return Covariance::data(Domain::two, rank);
+  return Covariance::likelihood(Domain::two);
+}
+
+std::string Candidate::covariance_name() const {
+  return has_rank(family) ? fmt::format("{}:{}", name(family), rank) : name(family);
 }
 
 Regularization Candidate::regularization() const { return {max_rank, ridge}; }
@@ -175,7 +211,7 @@ Regularization Candidate::regularization() const { return {max_rank, ridge}; }
 FitOptions Candidate::options(const DataOptions& data) const { return {data.rank_tol, max_rank, ridge, data.extra}; }
 
 std::string Candidate::description() const {
-  return fmt::format("{}:{}, {}, ridge {}", name(family), rank,
+  return fmt::format("{}, {}, ridge {}", covariance_name(),
                      max_rank == 0 ? "all ranks" : fmt::format("max rank {}", max_rank), name(ridge));
 }
 
@@ -194,11 +230,15 @@ Grid make_grid(const TuneOptions& options) {
   for (const Index max_rank : options.max_ranks) {
     for (const Ridge& ridge : options.ridges) {
       for (const Family family : options.families) {
+        if (!has_rank(family)) {
+          grid.candidates.push_back({family, 0, max_rank, ridge});
+          continue;
+        }
         for (const Index rank : options.ranks) grid.candidates.push_back({family, rank, max_rank, ridge});
       }
     }
   }
-  grid.shared = options.families.size() * options.ranks.size();
+  grid.shared = grid.candidates.size() / (options.max_ranks.size() * options.ridges.size());
   grid.errors.resize(grid.candidates.size());
   grid.feasible.assign(grid.candidates.size(), 1);
   return grid;
@@ -216,6 +256,8 @@ void score(Grid& grid, const Factors& reduced, const HeldOut& held, const Transf
         const Covariance C = grid.candidates[t].covariance();
         grid.errors[t].push_back(measure(assemble(solve(factors, svd, C, C), factors), held, labels));
       } catch (const Infeasible&) {
+        grid.feasible[t] = 0;
+      } catch (const Saturated&) {  // a likelihood without a ridge
         grid.feasible[t] = 0;
       }
     }
@@ -260,6 +302,7 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
       const Directions directions = directions_of(training);
       HeldOut held = hold_out(folds.held_out(repeat, fold), directions);
       if (options.labels.samples != nullptr) add_labels(held, options.labels, directions, folds, repeat, fold);
+      if (options.pairs.X1 != nullptr) add_pairs(held, options.pairs, directions, folds, repeat, fold);
       score(grid, reduce(training), held, options.labels);
       if (options.progress) {
         options.progress(static_cast<double>(repeat * dealt.folds + fold + 1) /

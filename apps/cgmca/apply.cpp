@@ -17,18 +17,21 @@ namespace {
 struct Options {
   std::string model, input, output;
   Domain domain = Domain::one;
-  bool columns = false;
+  InputOptions input_options;
 };
 
 void run(const Session& session, const Options& options) {
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
-  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.domain);
-  const Matrix Z = map_samples(session, reader, model.common_dimension,
-                               [&](const Matrix& X) { return apply(model, options.domain, X); });
-  session.result({{"n", Z.cols()}, {"k", Z.rows()}}, fmt::format("{} samples of domain {} in {} common dimensions\n",
-                                                                 Z.cols(), number(options.domain), Z.rows()));
+  SampleReader reader =
+      open_samples(session, options.input, options.input_options, model, options.model, options.domain);
+  const auto [Z, missing] = map_samples(session, reader, model.common_dimension, options.input_options.missing,
+                                        [&](const Matrix& X) { return apply(model, options.domain, X); });
   write(options.output, Z);
+  session.result(
+      {{"n", Z.cols()}, {"k", Z.rows()}, {"missing", missing}},
+      fmt::format("{} samples of domain {} in {} common dimensions\n", Z.cols(), number(options.domain), Z.rows()),
+      {options.output});
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ void add_apply(CLI::App& app, Session& session) {
   command.add_option("X", options->input, "Samples of the domain, one a row")->required();
   add_domain_option(command, "--domain", options->domain, "The domain that the samples are of")->required();
   add_output_option(command, options->output, "Z", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
-  command.add_flag("--columns", options->columns, "Samples are the file's columns");
+  add_input_options(command, options->input_options, true);
   command.footer("Example:\n  cgmca apply m --domain 1 a.npy -o z.npy");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

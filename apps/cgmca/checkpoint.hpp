@@ -30,15 +30,21 @@ class Checkpoint {
 
   // The summary so far, where one is to be resumed. Throws InvalidInput, with the figures, where the checkpoint is of
   // other inputs or options, or the inputs have changed since.
-  std::optional<Summary> resume() const;
-  // Between blocks: writes the checkpoint when it is time to, or when this is the last one before a stop.
-  void keep(const Summary& summary, bool last);
+  struct Resumed {
+    Summary summary;
+    Index read;  // pairs of the inputs, those left out too
+  };
+  std::optional<Resumed> resume() const;
+  // Between blocks: writes the checkpoint when it is time to, or when this is the last one before a stop. Where it
+  // cannot be written, warns once, and the work goes on.
+  void keep(const Summary& summary, Index read, bool last);
   void remove() const;  // once the summary itself is written
 
  private:
   const Session& session_;
   CheckpointOptions options_;
-  std::string inputs_;
+  Json inputs_;
+  bool warned_ = false;
   std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 

@@ -45,17 +45,26 @@ class Backup {
   std::string target_, copy_;
 };
 
+// Whether writing the one changes the other. A file's members can be written one by one.
+bool same_place(const std::string& one, const std::string& other) {
+  const std::string file = file_of(one), other_file = file_of(other);
+  const std::string member = one.substr(file.size()), other_member = other.substr(other_file.size());
+  if (!member.empty() && !other_member.empty() && member != other_member) return false;
+  std::error_code ignored;
+  return fs::equivalent(file, other_file, ignored) ||
+         fs::absolute(file).lexically_normal() == fs::absolute(other_file).lexically_normal();
+}
+
 }  // namespace
 
-void check_target(const std::string& target, const std::vector<std::string>& others) {
+void check_target(const std::string& target, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs) {
   const std::string file = file_of(target);
   std::error_code ignored;
-  for (const std::string& named : others) {
-    if (named.empty()) continue;
-    const std::string other = file_of(named);
-    if (fs::equivalent(file, other, ignored) ||
-        fs::absolute(file).lexically_normal() == fs::absolute(other).lexically_normal()) {
-      throw UsageError(fmt::format("the output '{}' is also named as '{}'; choose another name", target, named));
+  for (const auto& [others, what] : {std::pair(&inputs, "an input"), std::pair(&outputs, "another output")}) {
+    for (const std::string& other : *others) {
+      if (other.empty() || !same_place(target, other)) continue;
+      throw UsageError(fmt::format("the output '{}' is also {}; choose another name", target, what));
     }
   }
   const auto parent = fs::path(file).parent_path();

@@ -9,8 +9,9 @@
 namespace cgmca::cli {
 
 // Before hours of work: throws IoError where the target's folder is missing or cannot be written, UsageError where the
-// target is one of the command's other files.
-void check_target(const std::string& target, const std::vector<std::string>& others);
+// target is one of the command's inputs or other outputs. Different members of one file are different.
+void check_target(const std::string& target, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs = {});
 
 // The same for a folder that is made where it does not exist: throws IoError where it cannot be, or not be written.
 void check_target_folder(const std::string& target);

@@ -53,15 +53,14 @@ void check(const Options& options) {
     options.tuning.check();
   }
   if (options.output.empty()) return;
-  check_target(options.output, options.summary.empty()
-                                   ? std::vector<std::string>{options.pairs.paths[0], options.pairs.paths[1],
-                                                              options.extra.paths[0], options.extra.paths[1]}
-                                   : std::vector<std::string>{options.summary});
+  std::vector<std::string> inputs = options.pairs.paths;
+  inputs.insert(inputs.end(), options.extra.paths.begin(), options.extra.paths.end());
+  inputs.push_back(options.summary);
+  check_target(options.output, inputs);
 }
 
 // Whether to go on: with --dry-run the figures are printed instead.
 bool estimate_files(const Session& session, const Options& options, const PairReader& reader) {
-  report_unmatched(session, reader);
   const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
   const auto n = reader.samples();
   const Estimate estimate =
@@ -88,14 +87,13 @@ DataOptions data_options(const Options& options, const ExtraSamples& extra) {
 
 Input read_files(const Session& session, const Options& options) {
   Input input;
-  PairReader reader(options.pairs);
+  PairReader reader(options.pairs, session);
   if (!estimate_files(session, options, reader)) return input;
-  const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
-  input.extra = read_extra(session, {options.extra.paths, options.pairs.columns}, {d1, d2});
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
-    const Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.columns);
+    const Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.input);
     input.summary = tuning.folds.all();
     input.tuned = tuning.result;
     return input;
@@ -114,7 +112,8 @@ Input read_summary(const Session& session, const Options& options) {
     return {};
   }
   Input input;
-  input.extra = read_extra(session, {options.extra.paths, options.pairs.columns}, {d1, d2});
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.input},
+                           {summary.domain(Domain::one), summary.domain(Domain::two)});
   input.summary = std::move(summary);
   return input;
 }
@@ -135,8 +134,9 @@ void run(const Session& session, const Options& options) {
   for (const std::string& warning : model.warnings()) session.message("warning: " + warning);
   Json object = describe(model);
   if (input.tuned) object["tuning"] = describe(*input.tuned);
-  session.result(std::move(object), (input.tuned ? describe_text(*input.tuned) + "\n" : "") + describe_text(model));
   model.save(options.output);
+  session.result(std::move(object), (input.tuned ? describe_text(*input.tuned) + "\n" : "") + describe_text(model),
+                 {options.output});
 }
 
 }  // namespace

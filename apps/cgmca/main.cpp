@@ -1,5 +1,6 @@
 // cgmca: the command line. Options are read here, work is done by the subcommand chosen, and every error ends in one
-// line on stderr and an exit status (1 internal or numerical, 2 usage, 3 data, 4 infeasible, 5 files).
+// message on stderr, a JSON object with --json, and an exit status (1 internal or numerical, 2 usage, 3 data,
+// 4 infeasible, 5 files).
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 
@@ -7,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -22,10 +24,16 @@
 namespace cgmca::cli {
 namespace {
 
+// What the arguments ask for before they are parsed, so that errors in them are told in the same way.
+bool wants_json(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::find(arguments.begin(), end, "--json") != end;
+}
+
 enum Status { done = 0, failure = 1, usage = 2, bad_data = 3, infeasible = 4, io_error = 5 };
 
 void add_common_options(CLI::App& app, Session& session) {
-  app.add_flag("--json", session.json, "Print the result as one JSON object");
+  app.add_flag("--json", session.json, "Print the result as one JSON object, and errors as one on stderr");
   app.add_flag("-q,--quiet", session.quiet, "Print nothing but errors and what --json asks for");
   app.add_flag("-v,--verbose", session.verbose, "Tell more on stderr");
   app.add_option("--threads", session.threads, "Threads for the linear algebra; default: one for each core")
@@ -69,6 +77,24 @@ void check_names(const CLI::App& app, const std::vector<std::string>& arguments)
   }
 }
 
+// What other programs call it.
+constexpr std::array<std::pair<const char*, const char*>, 26> kMeanings = {{
+    {"train", "fit"},           {"learn", "fit"},         {"match", "fit"},         {"fuse", "fit"},
+    {"predict", "translate"},   {"convert", "translate"}, {"inverse", "translate"}, {"inverse-transform", "translate"},
+    {"impute", "translate"},    {"transform", "apply"},   {"map", "apply"},         {"project", "apply"},
+    {"encode", "apply"},        {"evaluate", "verify"},   {"check", "verify"},      {"test", "verify"},
+    {"score", "verify"},        {"combine", "merge"},     {"join", "merge"},        {"show", "info"},
+    {"describe", "info"},       {"inspect", "info"},      {"plot", "report"},       {"save", "export"},
+    {"cross-validate", "tune"}, {"cv", "tune"},
+}};
+
+std::string suggestion(const std::string& wrong, const std::vector<std::string>& known) {
+  for (const auto& [word, command] : kMeanings) {
+    if (wrong == word) return fmt::format(", that is '{}' here", command);
+  }
+  return did_you_mean(wrong, known);
+}
+
 // The first argument that is neither an option nor its value must be a subcommand.
 [[noreturn]] void fail_without_command(const CLI::App& app) {
   std::vector<std::string> known;
@@ -77,8 +103,19 @@ void check_names(const CLI::App& app, const std::vector<std::string>& arguments)
   }
   const auto rest = app.remaining();
   if (rest.empty()) throw UsageError(fmt::format("which command? {}", fmt::join(known, ", ")));
-  throw UsageError(fmt::format("there is no command '{}'{} ({})", rest.front(), did_you_mean(rest.front(), known),
+  throw UsageError(fmt::format("there is no command '{}'{} ({})", rest.front(), suggestion(rest.front(), known),
                                fmt::join(known, ", ")));
+}
+
+// "fit -o m"
+std::string job_of(const CLI::App& command) {
+  for (const char* name : {"--output", "--out"}) {
+    const CLI::Option* output = command.get_option_no_throw(name);
+    if (output != nullptr && output->count() > 0) {
+      return fmt::format("{} -o {}", command.get_name(), output->as<std::string>());
+    }
+  }
+  return command.get_name();
 }
 
 void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
@@ -99,18 +136,62 @@ void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
     throw UsageError(fmt::format("do not know what to do with '{}'", fmt::join(app.remaining(true), " ")));
   }
   if (session.threads > 0) set_threads(session.threads);
+  session.job = job_of(*app.get_subcommands().front());
   session.command();
 }
 
-int fail(Status status, const std::string& message) {
+struct Failure {
+  int status;
+  const char* kind;  // of the JSON object
+  std::string message;
+};
+
+// Called while an exception is handled.
+Failure failure_now() {
+  try {
+    throw;
+  } catch (const UsageError& problem) {
+    return {usage, "usage", problem.what()};
+  } catch (const Interrupted& interrupted) {
+    return {128 + interrupted.signal, "interrupted",
+            fmt::format("stopped by {}; no output file has changed", interrupted.signal == SIGINT ? "Ctrl-C" : "kill")};
+  } catch (const Refuted& verdict) {
+    return {bad_data, "refuted", verdict.what()};
+  } catch (const InvalidInput& problem) {
+    return {bad_data, "data", problem.what()};
+  } catch (const FormatError& problem) {
+    return {bad_data, "format", problem.what()};
+  } catch (const Infeasible& problem) {
+    return {infeasible, "infeasible", problem.what()};
+  } catch (const IoError& problem) {
+    return {io_error, "files", problem.what()};
+  } catch (const std::bad_alloc&) {
+    return {failure, "memory", "not enough memory; --dry-run tells how much is needed"};
+  } catch (const NumericalFailure& problem) {
+    return {failure, "numerical", problem.what()};
+  } catch (const std::exception& problem) {  // InternalError, and what should never get here
+    return {failure, "internal", fmt::format("internal error, please report it: {}", problem.what())};
+  }
+}
+
+void tell(const Failure& failed, bool json, const CLI::App* command) {
+  const std::string message = in_options(failed.message);
+  if (json) {
+    const Json object = {{"error", failed.kind}, {"message", message}, {"status", failed.status}};
+    fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
   fmt::print(stderr, "cgmca: {}\n", message);
-  return status;
+  if (failed.status != usage) return;
+  fmt::print(stderr, "See cgmca {}--help\n", command != nullptr ? command->get_name() + " " : "");
 }
 
 int main(int argc, char** argv) {
   restart_with_fitting_kernels(argv);
-  watch_signals();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool json = wants_json(arguments);
+  announce_signals(!json);
+  watch_signals();
   Session session;
   CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
   try {
@@ -122,29 +203,10 @@ int main(int argc, char** argv) {
     teach(app);
     run(app, session, arguments);
     return done;
-  } catch (const UsageError& problem) {
-    const CLI::App* command = named_command(app, arguments);
-    return fail(usage, fmt::format("{}\nSee cgmca {}--help", problem.what(), command ? command->get_name() + " " : ""));
-  } catch (const Interrupted& interrupted) {
-    fail(done,
-         fmt::format("stopped by {}; no output file has changed", interrupted.signal == SIGINT ? "Ctrl-C" : "kill"));
-    return 128 + interrupted.signal;
-  } catch (const Refuted& verdict) {
-    return fail(bad_data, verdict.what());
-  } catch (const InvalidInput& problem) {
-    return fail(bad_data, problem.what());
-  } catch (const FormatError& problem) {
-    return fail(bad_data, problem.what());
-  } catch (const Infeasible& problem) {
-    return fail(infeasible, problem.what());
-  } catch (const IoError& problem) {
-    return fail(io_error, problem.what());
-  } catch (const std::bad_alloc&) {
-    return fail(failure, "not enough memory; --dry-run tells how much is needed");
-  } catch (const NumericalFailure& problem) {
-    return fail(failure, problem.what());
-  } catch (const std::exception& problem) {  // InternalError, and what should never get here
-    return fail(failure, fmt::format("internal error, please report it: {}", problem.what()));
+  } catch (...) {
+    const Failure failed = failure_now();
+    tell(failed, json, named_command(app, arguments));
+    return failed.status;
   }
 }
 

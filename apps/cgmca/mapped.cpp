@@ -1,30 +1,77 @@
 #include "mapped.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "pairs.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
 
 namespace cgmca::cli {
+namespace {
 
-Matrix map_samples(const Session& session, BlockReader& reader, Index features,
-                   const std::function<Matrix(const Matrix&)>& map) {
-  Progress progress(session, "samples mapped", reader.samples());
-  Matrix result(features, reader.samples().value_or(0));
-  Index done = 0;
+// use(complete samples, which of the block they are, the block's number of samples)
+using Use = std::function<void(const Matrix&, const std::vector<Index>&, Index)>;
+
+Index for_blocks(const Session& session, const std::string& what, SampleReader& reader, Index block, Missing missing,
+                 const Use& use) {
+  Progress progress(session, what, reader.samples());
+  Gaps gaps("samples");
+  std::vector<SampleReader> inputs;
+  inputs.push_back(std::move(reader));
   for (;;) {
-    const Matrix X = reader.next(block_samples(std::max(features, reader.features())));
-    if (X.cols() == 0) break;
-    const Index needed = done + X.cols();
-    if (result.cols() < needed) result.conservativeResize(Eigen::NoChange, std::max(needed, 2 * result.cols()));
-    result.middleCols(done, X.cols()) = map(X);
-    done = needed;
-    progress.update(done);
+    std::vector<SampleReader::Block> blocks = {inputs.front().next(block)};
+    const Index n = columns_of(blocks.front());
+    if (n == 0) break;
+    const std::vector<Index> complete = gaps.complete(blocks, inputs);
+    const bool all = static_cast<Index>(complete.size()) == n;
+    // An error counts them all first.
+    if (gaps.count() == 0 || missing != Missing::error) {
+      use(in_doubles(all ? std::move(blocks.front()) : columns_of(blocks.front(), complete)), complete, n);
+    }
+    progress.update(gaps.seen());
     stop_if_interrupted();
   }
-  result.conservativeResize(Eigen::NoChange, done);
+  reader = std::move(inputs.front());
+  if (gaps.count() == 0) return 0;
+  if (missing == Missing::error) gaps.fail();
+  session.message(gaps.text() + (missing == Missing::drop ? ", and are left out" : ", and are NaN in the result"));
+  return gaps.count();
+}
+
+}  // namespace
+
+Mapped map_samples(const Session& session, SampleReader& reader, Index features, Missing missing,
+                   const std::function<Matrix(const Matrix&)>& map) {
+  Mapped result{Matrix(features, reader.samples().value_or(0))};
+  Matrix& Y = result.Y;
+  Index done = 0;
+  const Index block = block_samples(std::max(features, reader.features()));
+  result.missing = for_blocks(session, "samples mapped", reader, block, missing,
+                              [&](const Matrix& X, const std::vector<Index>& complete, Index n) {
+                                const Index added = missing == Missing::pass ? n : X.cols();
+                                if (Y.cols() < done + added)
+                                  Y.conservativeResize(Eigen::NoChange, std::max(done + added, 2 * Y.cols()));
+                                auto place = Y.middleCols(done, added);
+                                if (X.cols() == added) {
+                                  if (added > 0) place = map(X);
+                                } else {
+                                  place.setConstant(std::numeric_limits<double>::quiet_NaN());
+                                  if (X.cols() > 0) place(Eigen::all, complete) = map(X);
+                                }
+                                done += added;
+                              });
+  Y.conservativeResize(Eigen::NoChange, done);
   return result;
+}
+
+void for_complete_samples(const Session& session, const std::string& what, SampleReader& reader, Missing missing,
+                          const std::function<void(const Matrix&)>& use) {
+  for_blocks(session, what, reader, block_samples(reader.features()), missing,
+             [&](const Matrix& X, const std::vector<Index>&, Index) {
+               if (X.cols() > 0) use(X);
+             });
 }
 
 }  // namespace cgmca::cli

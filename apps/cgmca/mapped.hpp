@@ -1,15 +1,26 @@
-// Samples through a map, block by block: apply and translate.
+// Samples of one input, block by block: through a map (apply, translate), or to where they are gathered.
 #pragma once
 
-#include <cgmca/io.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "samples.hpp"
 #include "session.hpp"
 
 namespace cgmca::cli {
 
-// map(X) for all samples of the reader, `features` × n. Only one block of inputs is held at a time.
-Matrix map_samples(const Session& session, BlockReader& reader, Index features,
+struct Mapped {
+  Matrix Y;           // `features` × n
+  Index missing = 0;  // samples with NaN
+};
+// map(X) for all samples of the reader. Only one block of inputs is held at a time. Samples with NaN are an error, left
+// out, or NaN in the result, and are told.
+Mapped map_samples(const Session& session, SampleReader& reader, Index features, Missing missing,
                    const std::function<Matrix(const Matrix&)>& map);
+
+// Each block of samples without NaN; others are an error, or left out and told.
+void for_complete_samples(const Session& session, const std::string& what, SampleReader& reader, Missing missing,
+                          const std::function<void(const Matrix&)>& use);
 
 }  // namespace cgmca::cli

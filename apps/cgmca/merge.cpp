@@ -19,22 +19,52 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
+  bool allow_repeats = false;
 };
+
+// "'p0' and 'p1'": the two files whose summaries both hold an input that `next` has.
+std::string files_sharing(const std::vector<std::pair<std::string, std::vector<std::string>>>& seen,
+                          const std::string& path, const std::vector<std::string>& inputs) {
+  const auto identity_of = [](const std::string& input) { return input.substr(0, input.find(' ')); };
+  for (const auto& [file, held] : seen) {
+    for (const std::string& one : held) {
+      for (const std::string& other : inputs) {
+        if (identity_of(one) == identity_of(other)) return fmt::format("'{}' and '{}'", file, path);
+      }
+    }
+  }
+  return fmt::format("'{}' and '{}'", seen.front().first, path);
+}
+
+void note_order(const Session& session, const Summary& first, const Summary& next, const std::string& path) {
+  for (Index i = 0; i < std::min(first.domains(), next.domains()); ++i) {
+    const auto domain = static_cast<Domain>(i + 1);
+    const Index moved = moved_by(order_of(first.domain(domain).feature_names, next.domain(domain).feature_names));
+    if (moved == 0) continue;
+    session.message(fmt::format("'{}': {} features of domain {} are put into the order of the first summary", path,
+                                moved, number(domain)));
+  }
+}
 
 void run(const Session& session, const Options& options) {
   check_target(options.output, {});  // an input may be replaced: its pairs are part of the result
   Summary summary = Summary::load(options.inputs.front());
+  std::vector<std::pair<std::string, std::vector<std::string>>> seen = {{options.inputs.front(), summary.inputs()}};
   for (std::size_t i = 1; i < options.inputs.size(); ++i) {
     const Summary next = Summary::load(options.inputs[i]);
+    const std::string& path = options.inputs[i];
     try {
-      summary.merge(next);
-    } catch (const WrongDimension& problem) {
-      throw WrongDimension(fmt::format("'{}' and '{}': {}", options.inputs.front(), options.inputs[i], problem.what()));
+      summary.merge(next, options.allow_repeats ? Repeats::allow : Repeats::refuse);
+      note_order(session, summary, next, path);
+    } catch (const InvalidInput& problem) {
+      const std::string files = files_sharing(seen, path, next.inputs());
+      throw InvalidInput(fmt::format("{}: {}", files, problem.what()));
     }
+    seen.emplace_back(path, next.inputs());
     stop_if_interrupted();
   }
-  session.result(describe(summary), describe_text(summary));
   summary.save(options.output);
+  session.result(describe(summary), describe_text(summary), {options.output});
 }
 
 }  // namespace
@@ -46,7 +76,10 @@ void add_merge(CLI::App& app, Session& session) {
       ->required()
       ->expected(1, -1);
   add_output_option(command, options->output, "SUMMARY", "The summary to write");
-  command.footer("Example:\n  cgmca merge s s -o t");
+  command.add_flag("--allow-repeats", options->allow_repeats, "Count samples twice that are in two of the summaries");
+  command.footer(
+      "Summaries know the files they were made of, and a file in two of them is refused.\n\n"
+      "Example:\n  cgmca merge s0 s1 -o t");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

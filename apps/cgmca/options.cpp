@@ -33,10 +33,4 @@ CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domai
       ->option_text("1|2");
 }
 
-void report_unmatched(const Session& session, const PairReader& reader) {
-  if (reader.unmatched().empty()) return;
-  session.message(fmt::format("{} images have no partner and are left out: {}", reader.unmatched().size(),
-                              fmt::join(reader.unmatched(), ", ")));
-}
-
 }  // namespace cgmca::cli

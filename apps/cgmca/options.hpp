@@ -20,7 +20,4 @@ void add_accumulate_option(CLI::App& command, Accumulate& accumulate);
 CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
                                const std::string& description);
 
-// Lists the images that --match could not pair.
-void report_unmatched(const Session& session, const PairReader& reader);
-
 }  // namespace cgmca::cli

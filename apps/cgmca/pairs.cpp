@@ -3,9 +3,11 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <utility>
@@ -16,22 +18,28 @@
 namespace cgmca::cli {
 namespace {
 
-std::string shape_text(const std::string& source, std::optional<Index> samples, Index features) {
-  return fmt::format("'{}' ({} samples × {} features)", source, samples ? fmt::format("{}", *samples) : "?", features);
+// For a message about another number of features.
+std::string name_differences(const std::vector<std::string>& expected, const std::vector<std::string>& given) {
+  try {
+    order_of(expected, given);
+    return "";
+  } catch (const InvalidInput& problem) {
+    return fmt::format("; {}", problem.what());
+  }
 }
 
-void check(const std::string& source, std::optional<Index> samples, Index features, const Model& model,
-           const std::string& model_path, Domain domain) {
-  const Index expected = model.domain(domain).features();
-  if (features == expected) return;
-  throw WrongDimension(fmt::format("{} against domain {} of '{}' ({} features){}",
-                                   shape_text(source, samples, features), number(domain), model_path, expected,
-                                   samples == expected ? "; if samples are its columns, say --columns" : ""));
+void check(const Session& session, SampleReader& reader, const Model& model, const std::string& model_path,
+           Domain domain) {
+  const DomainMap& map = model.domain(domain);
+  const std::string whose = fmt::format("domain {} of '{}'", number(domain), model_path);
+  if (reader.features() != map.features()) {
+    throw WrongDimension(fmt::format("{} against {} ({} features){}", reader.shape(), whose, map.features(),
+                                     reader.samples() == map.features()
+                                         ? "; if samples are its columns, say --columns"
+                                         : name_differences(map.feature_names, reader.feature_names())));
+  }
+  take_order(session, reader, map.feature_names, whose);
 }
-
-}  // namespace
-
-namespace {
 
 // NAME=FILE, unless a file is called so.
 void split_name(const std::string& given, std::string& name, std::string& path) {
@@ -52,6 +60,17 @@ void split_name(const std::string& given, std::string& name, std::string& path) 
 
 }  // namespace
 
+void take_order(const Session& session, SampleReader& reader, const std::vector<std::string>& names,
+                const std::string& whose) {
+  try {
+    if (const Index moved = reader.take_order_of(names); moved > 0) {
+      session.message(fmt::format("'{}': {} features are put into the order of {}", reader.source(), moved, whose));
+    }
+  } catch (const InvalidInput& problem) {
+    throw InvalidInput(fmt::format("'{}' against {}: {}", reader.source(), whose, problem.what()));
+  }
+}
+
 void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
   constexpr std::array descriptions = {
       "Samples of domain 1, one a row: a file, file:member, or a PNG folder; NAME=FILE names the domain",
@@ -64,7 +83,7 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
             descriptions.at(i))
         ->required(required);
   }
-  command.add_flag("--columns", sources.columns, "Samples are the files' columns, as MATLAB users often store them");
+  add_input_options(command, sources.input);
   command
       .add_option("--match", sources.match,
                   "Pair the images of two folders by file name: what is called …A… in X1 is called …B… in X2")
@@ -76,135 +95,156 @@ Index block_samples(Index features) {
   return std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
 }
 
-PairReader::PairReader(const PairSources& sources) : sources_(sources) {
+PairReader::PairReader(const PairSources& sources, const Session& session) : sources_(sources), session_(session) {
   if (!sources.match.empty()) {
-    ImagePairs images = match_images(sources.paths[0], sources.paths[1], sources.match);
-    for (auto& [first, second] : images.pairs) {
-      image_names_[0].push_back(std::move(first));
-      image_names_[1].push_back(std::move(second));
-    }
-    unmatched_ = std::move(images.unmatched1);
-    unmatched_.insert(unmatched_.end(), images.unmatched2.begin(), images.unmatched2.end());
-    if (image_names_[0].empty()) {
-      throw InvalidInput(fmt::format("no image of '{}' has a partner in '{}' by --match {}; unmatched: {}",
-                                     sources.paths[0], sources.paths[1], sources.match, fmt::join(unmatched_, ", ")));
-    }
+    match_by_name();
+  } else {
+    for (const std::string& path : sources.paths) inputs_.emplace_back(path, sources.input);
   }
-  for (auto i : {0U, 1U}) {
-    if (sources.match.empty()) {
-      readers_[i].emplace(sources.paths[i], ReadOptions{.columns = sources.columns});
-      features_[i] = readers_[i]->features();
-    } else {
-      features_[i] = read_images(sources.paths[i], {image_names_[i].front()}).rows();
-    }
+  const auto n = samples();
+  for (const SampleReader& input : inputs_) {
+    if (input.samples() && input.samples() != n) fail_unequal();
   }
-  if (samples_of(0) && samples_of(1) && samples_of(0) != samples_of(1)) fail_unequal();
 }
 
-std::optional<Index> PairReader::samples_of(std::size_t i) const {
-  return readers_[i] ? readers_[i]->samples() : static_cast<Index>(image_names_[i].size());
+void PairReader::match_by_name() {
+  const auto& paths = sources_.paths;
+  ImagePairs images = match_images(paths[0], paths[1], sources_.match);
+  std::vector<std::string> unmatched = std::move(images.unmatched1);
+  unmatched.insert(unmatched.end(), images.unmatched2.begin(), images.unmatched2.end());
+  if (images.pairs.empty()) {
+    throw InvalidInput(fmt::format("no image of '{}' has a partner in '{}' by --match {}; unmatched: {}", paths[0],
+                                   paths[1], sources_.match, fmt::join(unmatched, ", ")));
+  }
+  std::vector<std::string> first, second;
+  for (auto& pair : images.pairs) {
+    first.push_back(std::move(pair.first));
+    second.push_back(std::move(pair.second));
+  }
+  inputs_.emplace_back(paths[0], std::move(first));
+  inputs_.emplace_back(paths[1], std::move(second));
+  if (unmatched.empty()) return;
+  session_.message(
+      fmt::format("{} images have no partner and are left out: {}", unmatched.size(), fmt::join(unmatched, ", ")));
 }
 
 std::optional<Index> PairReader::samples() const {
-  const auto first = samples_of(0);
-  return first ? first : samples_of(1);
+  for (const SampleReader& input : inputs_) {
+    if (input.samples()) return input.samples();
+  }
+  return std::nullopt;
 }
 
-bool PairReader::streams() const { return !readers_[0] || (readers_[0]->streams() && readers_[1]->streams()); }
-
-std::string PairReader::shape(Domain domain) const {
-  const auto i = slot(domain);
-  return shape_text(sources_.paths[i], samples_of(i), features_[i]);
+bool PairReader::streams() const {
+  return std::all_of(inputs_.begin(), inputs_.end(), [](const SampleReader& input) { return input.streams(); });
 }
 
-Matrix PairReader::next_of(std::size_t i, Index count) {
-  if (readers_[i]) return readers_[i]->next(count);
-  const auto& names = image_names_[i];
-  const auto begin = names.begin() + position_;
-  const auto end = begin + std::min(count, static_cast<Index>(names.size()) - position_);
-  if (begin == end) return Matrix(features_[i], 0);
-  return read_images(sources_.paths[i], {begin, end});
+std::vector<SampleReader::Block> PairReader::read_block() {
+  Index features = 0;
+  for (const SampleReader& input : inputs_) features += input.features();
+  std::vector<SampleReader::Block> blocks;
+  for (SampleReader& input : inputs_) {
+    blocks.push_back(input.next(block_samples(features)));
+    if (columns_of(blocks.back()) != columns_of(blocks.front())) fail_unequal();
+  }
+  return blocks;
 }
 
-void PairReader::count_in(Index first, Index second) {
-  if (first != second) fail_unequal();
-  position_ += first;
+std::vector<SampleReader::Block> PairReader::complete_block() {
+  for (;;) {
+    std::vector<SampleReader::Block> blocks = read_block();
+    const Index first = gaps_.seen(), n = columns_of(blocks.front());
+    if (n == 0) {
+      if (gaps_.count() > 0) session_.message(gaps_.text() + ", and are left out");
+      return blocks;
+    }
+    numbers_ = gaps_.complete(blocks, inputs_);
+    const bool all = static_cast<Index>(numbers_.size()) == n;
+    if (!all && sources_.input.missing == Missing::error) {
+      for (; columns_of(blocks.front()) > 0; stop_if_interrupted()) {  // so that the message counts them all
+        blocks = read_block();
+        gaps_.complete(blocks, inputs_);
+      }
+      gaps_.fail();
+    }
+    if (!all) {
+      for (SampleReader::Block& block : blocks) block = columns_of(block, numbers_);
+    }
+    for (Index& number : numbers_) number += first;
+    if (!numbers_.empty()) return blocks;
+  }
 }
 
 PairReader::Block PairReader::next() {
-  const Index count = block_samples(features_[0] + features_[1]);
-  Block block{next_of(0, count), next_of(1, count)};
-  count_in(block.X1.cols(), block.X2.cols());
-  return block;
+  std::vector<SampleReader::Block> blocks = complete_block();
+  return {in_doubles(std::move(blocks[0])), in_doubles(std::move(blocks[1]))};
 }
 
-Index PairReader::add_next_to(Summary& summary) {
-  const Index count = block_samples(features_[0] + features_[1]);
-  MatchedSamples block;
-  std::array<Matrix, 2> wide;
-  std::array<Eigen::MatrixXf, 2> single;
-  for (const std::size_t i : {0U, 1U}) {
-    if (readers_[i] && readers_[i]->single()) {
-      single[i] = readers_[i]->next_single(count);
-      block.emplace_back(single[i]);
-    } else {
-      wide[i] = next_of(i, count);
-      block.emplace_back(wide[i]);
-    }
+bool PairReader::add_next_to(Summary& summary) {
+  const std::vector<SampleReader::Block> blocks = complete_block();
+  if (columns_of(blocks.front()) == 0) return false;
+  MatchedSamples samples;
+  for (const SampleReader::Block& block : blocks) {
+    std::visit([&](const auto& X) { samples.emplace_back(X); }, block);
   }
-  count_in(block[0].cols(), block[1].cols());
-  if (block[0].cols() > 0) summary.add(block);
-  return block[0].cols();
+  summary.add(samples);
+  return true;
 }
 
 std::vector<DomainInfo> PairReader::domains() const {
   std::vector<DomainInfo> result;
-  for (const std::size_t i : {0U, 1U}) {
-    result.emplace_back(features_[i], sources_.names[i],
-                        readers_[i] ? readers_[i]->feature_names() : std::vector<std::string>{});
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    result.emplace_back(inputs_[i].features(), sources_.names[i], inputs_[i].feature_names());
   }
   return result;
 }
 
-void PairReader::skip(Index count) {
-  for (auto& reader : readers_) {
-    if (reader) reader->skip(count);
-  }
-  position_ += count;
+void PairReader::skip(Index pairs, Index left_out) {
+  for (SampleReader& input : inputs_) input.skip(pairs);
+  gaps_.skip(pairs, left_out);
 }
 
-// Text tells its number of samples only at its end, so it is read to there: the message shows both.
+// Text tells its number of samples only at its end, so it is read to there: the message shows all.
 void PairReader::fail_unequal() {
-  for (auto i : {0U, 1U}) {
-    while (!samples_of(i) && readers_[i]->next(block_samples(features_[i])).cols() > 0) stop_if_interrupted();
+  std::vector<std::string> shapes;
+  bool same_features = true, crossed = false;
+  for (SampleReader& input : inputs_) {
+    while (!input.samples() && columns_of(input.next(block_samples(input.features()))) > 0) stop_if_interrupted();
+    shapes.push_back(input.shape());
+    same_features = same_features && input.features() == inputs_.front().features();
+    crossed =
+        crossed || (input.features() == inputs_.front().samples() && input.samples() != inputs_.front().samples());
   }
-  throw UnequalSamples(
-      fmt::format("{} and {}: matched pairs need as many samples in both", shape(Domain::one), shape(Domain::two)));
+  const char* option = sources_.input.columns ? "leave --columns out" : "say --columns";
+  throw UnequalSamples(fmt::format(
+      "{}: matched pairs need as many samples in both{}", fmt::join(shapes, " and "),
+      same_features
+          ? fmt::format("; if samples are the files' {}, {}", sources_.input.columns ? "rows" : "columns", option)
+      : crossed ? "; one of them seems to hold samples as columns and the other as rows: store both alike"
+                : ""));
 }
 
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
-  Progress progress(session, "pairs read", reader.samples(), summary.samples());
-  for (;;) {
-    if (reader.add_next_to(summary) == 0) return;
-    progress.update(summary.samples());
+  Progress progress(session, "pairs read", reader.samples(), reader.position());
+  while (reader.add_next_to(summary)) {
+    progress.update(reader.position());
     const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
     if (after_block) after_block(last);
     if (last) stop_if_interrupted();
   }
 }
 
-void PairReader::check_features(const Model& model, const std::string& model_path) const {
-  for (Domain domain : {Domain::one, Domain::two}) {
-    const auto i = slot(domain);
-    check(sources_.paths[i], samples_of(i), features_[i], model, model_path, domain);
+void PairReader::check_features(const Model& model, const std::string& model_path) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    check(session_, inputs_[i], model, model_path, static_cast<Domain>(i + 1));
   }
 }
 
-BlockReader open_samples(const std::string& source, const ReadOptions& options, const Model& model,
-                         const std::string& model_path, Domain domain) {
-  BlockReader reader(source, options);
-  check(source, reader.samples(), reader.features(), model, model_path, domain);
+SampleReader open_samples(const Session& session, const std::string& source, const InputOptions& options,
+                          const Model& model, const std::string& model_path, Domain domain) {
+  SampleReader reader(source, options);
+  check(session, reader, model, model_path, domain);
   return reader;
 }
 

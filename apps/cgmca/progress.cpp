@@ -1,10 +1,13 @@
 #include "progress.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
+#include <exception>
 #include <utility>
 
 namespace cgmca::cli {
@@ -19,10 +22,18 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+// "2026-11-16T03:14:34Z"
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
+}
+
 }  // namespace
 
 Progress::Progress(const Session& session, std::string what, std::optional<Index> total, Index done)
-    : what_(std::move(what)), total_(total), before_(done) {
+    : job_(session.job), what_(std::move(what)), total_(total), before_(done), done_(done) {
   if (session.quiet || session.progress == "off") return;
   if (session.progress == "plain") {
     mode_ = Mode::plain;
@@ -31,18 +42,25 @@ Progress::Progress(const Session& session, std::string what, std::optional<Index
   }
 }
 
+// Work that has failed is not done.
 Progress::~Progress() {
+  if (mode_ == Mode::plain && !ended_ && done_ > before_ && std::uncaught_exceptions() == 0) {
+    total_ = done_;
+    fmt::print(stderr, "{} {}: {}\n", utc_now(), job_, line(done_));
+  }
   if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
 void Progress::update(Index done) {
+  done_ = done;
   if (mode_ == Mode::none) return;
   const auto now = Clock::now();
   const double since = std::chrono::duration<double>(now - shown_).count();
   if (since < (mode_ == Mode::bar ? kBarInterval : kPlainInterval)) return;
   shown_ = now;
   if (mode_ == Mode::plain) {
-    fmt::print(stderr, "{}\n", line(done));
+    fmt::print(stderr, "{} {}: {}\n", utc_now(), job_, line(done));
+    ended_ = done == total_;
     return;
   }
   drawn_ = true;

@@ -1,5 +1,5 @@
-// Progress of long work on stderr: a bar with rate and time left on a terminal, a line every few seconds with
-// `--progress plain`, nothing otherwise.
+// Progress of long work on stderr: a bar with rate and time left on a terminal; with `--progress plain` a line every
+// few seconds, with the time and the job, and one at the end; nothing otherwise.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -28,11 +28,11 @@ class Progress {
   std::string line(Index done) const;
 
   Mode mode_ = Mode::none;
-  std::string what_;
+  std::string job_, what_;
   std::optional<Index> total_;
-  Index before_;
+  Index before_, done_;
   Clock::time_point start_ = Clock::now(), shown_{};  // the first update is shown at once
-  bool drawn_ = false;
+  bool drawn_ = false, ended_ = false;
 };
 
 }  // namespace cgmca::cli

@@ -1,16 +1,14 @@
 #include "regularization.hpp"
 
 #include <cgmca/error.hpp>
-#include <cgmca/io.hpp>
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "mapped.hpp"
 #include "pairs.hpp"
-#include "progress.hpp"
-#include "signals.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -63,39 +61,31 @@ void add_extra_options(CLI::App& command, ExtraSources& extra) {
   }
 }
 
-ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std::array<Index, 2> features) {
+ExtraSamples read_extra(const Session& session, const ExtraSources& sources, const std::vector<DomainInfo>& domains) {
   ExtraSamples extra;
   for (auto i : {0U, 1U}) {
     if (sources.paths[i].empty()) continue;
-    BlockReader reader(sources.paths[i], {.columns = sources.columns});
-    if (reader.features() != features[i]) {
+    SampleReader reader(sources.paths[i], sources.input);
+    if (reader.features() != domains[i].features) {
       throw WrongDimension(fmt::format("'{}' has {} features, domain {} has {}", sources.paths[i], reader.features(),
-                                       i + 1, features[i]));
+                                       i + 1, domains[i].features));
     }
-    extra[i].emplace(std::vector<DomainInfo>{features[i]});
-    Progress progress(session, "extra samples read", reader.samples());
-    for (;;) {
-      const Matrix X = reader.next(block_samples(features[i]));
-      if (X.cols() == 0) break;
-      extra[i]->add(X);
-      progress.update(extra[i]->samples());
-      stop_if_interrupted();
-    }
+    take_order(session, reader, domains[i].feature_names, fmt::format("domain {}", i + 1));
+    extra[i].emplace(std::vector<DomainInfo>{domains[i].features});
+    for_complete_samples(session, "extra samples read", reader, sources.input.missing,
+                         [&](const Matrix& X) { extra[i]->add(X); });
   }
   return extra;
 }
 
-void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& model, const std::string& model_path) {
+void verify_extra(const Session& session, Verifier& verifier, const ExtraSources& sources, const Model& model,
+                  const std::string& model_path) {
   for (Domain domain : kDomains) {
     const std::string& path = sources.paths[slot(domain)];
     if (path.empty()) continue;
-    BlockReader reader = open_samples(path, {.columns = sources.columns}, model, model_path, domain);
-    for (;;) {
-      const Matrix X = reader.next(block_samples(reader.features()));
-      if (X.cols() == 0) break;
-      verifier.add_extra(domain, X);
-      stop_if_interrupted();
-    }
+    SampleReader reader = open_samples(session, path, sources.input, model, model_path, domain);
+    for_complete_samples(session, "extra samples read", reader, sources.input.missing,
+                         [&](const Matrix& X) { verifier.add_extra(domain, X); });
   }
 }
 

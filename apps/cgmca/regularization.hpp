@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "samples.hpp"
 #include "session.hpp"
 
 namespace CLI {
@@ -23,15 +24,15 @@ Index parse_count(const std::string& option, const std::string& text, Index leas
 
 // Files of samples without partner, one for each domain, either may be absent.
 struct ExtraSources {
-  std::array<std::string, 2> paths;
-  bool columns = false;
-
-  bool given() const { return !paths[0].empty() || !paths[1].empty(); }
+  std::vector<std::string> paths = {"", ""};
+  InputOptions input;
 };
 void add_extra_options(CLI::App& command, ExtraSources& extra);
 using ExtraSamples = std::array<std::optional<Summary>, 2>;
-ExtraSamples read_extra(const Session& session, const ExtraSources& sources, std::array<Index, 2> features);
-void verify_extra(Verifier& verifier, const ExtraSources& sources, const Model& model, const std::string& model_path);
+// Features are put into the order of the domains' names.
+ExtraSamples read_extra(const Session& session, const ExtraSources& sources, const std::vector<DomainInfo>& domains);
+void verify_extra(const Session& session, Verifier& verifier, const ExtraSources& sources, const Model& model,
+                  const std::string& model_path);
 std::vector<const Summary*> pointers(const ExtraSamples& extra);
 
 struct RegularizationSpecs {

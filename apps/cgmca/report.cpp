@@ -65,8 +65,7 @@ Model first_scores(Model model) {
 }
 
 Seen look_at_pairs(const Session& session, const Model& model, const Options& options) {
-  PairReader reader(options.pairs);
-  report_unmatched(session, reader);
+  PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   const Model scores = first_scores(model);
   const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
@@ -239,8 +238,8 @@ void run(const Session& session, const Options& options) {
   add_spectra(page, model);
   if (seen) add_pairs(page, model, *seen);
   add_loadings(page, model, shape);
-  session.result({{"report", options.output}}, "");
   page.write(options.output);
+  session.result({{"report", options.output}}, "", {options.output});
 }
 
 }  // namespace

@@ -52,8 +52,12 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
       stop_if_interrupted();
     });
   }
-  session.result(Json::parse(to_json(result)), to_text(result));
-  if (!options.out.empty()) write_report(result, options.out);
+  std::vector<std::string> written;
+  if (!options.out.empty()) {
+    write_report(result, options.out);
+    written.push_back(options.out);
+  }
+  session.result(Json::parse(to_json(result)), to_text(result), written);
 }
 
 }  // namespace cgmca::cli

@@ -3,6 +3,7 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <regex>
 
 namespace cgmca::cli {
 
@@ -17,21 +19,33 @@ double Session::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void Session::result(Json object, const std::string& text) const {
-  if (json) {
-    if (!object.contains("seconds")) object["seconds"] = seconds();
-    print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  } else if (!quiet) {
-    print(text);
+void Session::result(Json object, const std::string& text, const std::vector<std::string>& written) const {
+  try {
+    if (json) {
+      if (!object.contains("seconds")) object["seconds"] = seconds();
+      print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    } else if (!quiet) {
+      print(text);
+    }
+  } catch (const IoError& problem) {
+    if (written.empty()) throw;
+    throw IoError(fmt::format("{}; '{}' {} written all the same", problem.what(), fmt::join(written, "', '"),
+                              written.size() == 1 ? "is" : "are"));
   }
 }
 
 void Session::message(const std::string& text) const {
-  if (!quiet) fmt::print(stderr, "{}\n", text);
+  if (!quiet) fmt::print(stderr, "{}\n", in_options(text));
 }
 
 void Session::detail(const std::string& text) const {
   if (verbose && !quiet) fmt::print(stderr, "{}\n", text);
+}
+
+std::string in_options(const std::string& message) {
+  // Whole words that are no part of a name or a path.
+  static const std::regex max_rank("(^|[^-\\w./'])max_rank(?![-\\w./'])");
+  return std::regex_replace(message, max_rank, "$1--max-rank");
 }
 
 void print(const std::string& text) {

@@ -30,13 +30,14 @@ struct Session {
   int threads = 0;                // 0: as many as BLAS takes by itself
   std::string progress = "auto";  // auto, plain, off
   std::function<void()> command;  // the subcommand chosen, run once all options are known
+  std::string job;                // "fit -o m": what runs, in lines for the log of many runs
 
   double seconds() const;  // since the program started
 
-  // To stdout: the object with --json (with `seconds` added where it has none), else the text, which -q silences.
-  // Throws IoError where stdout cannot take it, so a command prints its result *before* it replaces its output file: on
-  // any error no file has changed.
-  void result(Json object, const std::string& text) const;
+  // To stdout, when all is done: the object with --json (with `seconds` added where it has none), else the text, which
+  // -q silences. Throws IoError where stdout cannot take it; the error then says which files are `written` all the
+  // same.
+  void result(Json object, const std::string& text, const std::vector<std::string>& written = {}) const;
 
   void message(const std::string& text) const;  // to stderr, unless -q
   void detail(const std::string& text) const;   // to stderr, with -v
@@ -44,6 +45,9 @@ struct Session {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// What a message of the library says in the words of the command line: max_rank is --max-rank here.
+std::string in_options(const std::string& message);
 
 // Writes to stdout and makes sure that it got there. Throws IoError.
 void print(const std::string& text);

@@ -7,10 +7,11 @@
 namespace cgmca::cli {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+volatile std::sig_atomic_t received = 0, announced = 1;
 
 extern "C" void note_signal(int signal) {
   received = signal;
+  if (announced == 0) return;
   constexpr char text[] = "\ncgmca: stopping at the next safe moment (again to stop at once)\n";
   if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) { /* nobody is listening */
   }
@@ -29,6 +30,8 @@ void watch_signals() {
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
 }
+
+void announce_signals(bool announce) { announced = announce ? 1 : 0; }
 
 int pending_signal() { return received; }
 

@@ -12,6 +12,8 @@ struct Interrupted {
 // ignored, so that a closed pipe and a file size limit are errors of the write that meets them.
 void watch_signals();
 
+void announce_signals(bool announce);  // whether a first one is answered with a line on stderr; it is at first
+
 int pending_signal();        // 0: none
 void stop_if_interrupted();  // throws Interrupted
 

@@ -9,6 +9,7 @@
 #include "describe.hpp"
 #include "estimate.hpp"
 #include "files.hpp"
+#include "fingerprint.hpp"
 #include "options.hpp"
 #include "pairs.hpp"
 
@@ -26,11 +27,10 @@ struct Options {
 void run(const Session& session, const Options& options) {
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("summarize needs -o SUMMARY");
   options.checkpoint.check();
-  const std::vector<std::string> inputs = {options.pairs.paths[0], options.pairs.paths[1]};
+  const std::vector<std::string>& inputs = options.pairs.paths;
   if (!options.output.empty()) check_target(options.output, inputs);
-  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, {inputs[0], inputs[1], options.output});
-  PairReader reader(options.pairs);
-  report_unmatched(session, reader);
+  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, inputs, {options.output});
+  PairReader reader(options.pairs, session);
   const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
   const auto n = reader.samples();
   if (stop_at_estimate(session, options.limits, estimate_summary(d1, d2, n, options.accumulate, bytes_held(reader)),
@@ -39,12 +39,17 @@ void run(const Session& session, const Options& options) {
     return;
   }
   Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
-  Summary summary = checkpoint.resume().value_or(Summary(reader.domains(), options.accumulate));
-  reader.skip(summary.samples());
-  accumulate(session, reader, summary, [&](bool last) { checkpoint.keep(summary, last); });
-  session.result(describe(summary), describe_text(summary));
+  Summary summary(reader.domains(), options.accumulate);
+  if (auto resumed = checkpoint.resume()) {
+    summary = std::move(resumed->summary);
+    reader.skip(resumed->read, resumed->read - summary.samples());
+  } else {
+    for (std::size_t i = 0; i < inputs.size(); ++i) summary.note_input(identity(i + 1, inputs[i]));
+  }
+  accumulate(session, reader, summary, [&](bool last) { checkpoint.keep(summary, reader.position(), last); });
   summary.save(options.output);
   checkpoint.remove();
+  session.result(describe(summary), describe_text(summary), {options.output});
 }
 
 }  // namespace

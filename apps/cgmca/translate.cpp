@@ -21,7 +21,7 @@ struct Options {
   Domain from = Domain::two, to = Domain::one;
   Method method = Method::lmmse;
   Index iterations = 0;
-  bool columns = false;
+  InputOptions input_options;
 };
 
 void check(const Options& options) {
@@ -34,30 +34,37 @@ void check(const Options& options) {
   if (options.method != Method::lmmse) {
     throw UsageError(fmt::format("--stderr is for --method lmmse; {} has no standard errors", name(options.method)));
   }
-  check_target(options.standard_errors, {options.model, options.input, options.output});
+  check_target(options.standard_errors, {options.model, options.input}, {options.output});
 }
 
 void run(const Session& session, const Options& options) {
   check(options);
   const Model model = Model::load(options.model);
   const Index features = model.domain(options.to).features();
-  BlockReader reader = open_samples(options.input, {.columns = options.columns}, model, options.model, options.from);
+  SampleReader reader = open_samples(session, options.input, options.input_options, model, options.model, options.from);
+  const auto mapped_by = [&](const std::function<Matrix(const Matrix&)>& map) {
+    return map_samples(session, reader, features, options.input_options.missing, map);
+  };
   std::vector<std::pair<std::string, Matrix>> outputs;
+  Mapped mapped;
   if (options.method == Method::lsqr) {
     const LsqrOptions lsqr_options{.iterations = options.iterations};
-    outputs.emplace_back(options.output, map_samples(session, reader, features, [&](const Matrix& X) {
-                           return translate(model, options.from, options.to, X, Method::lsqr, lsqr_options);
-                         }));
+    mapped = mapped_by(
+        [&](const Matrix& X) { return translate(model, options.from, options.to, X, Method::lsqr, lsqr_options); });
   } else {
     const Translation map = translation(model, options.from, options.to, options.method);
-    outputs.emplace_back(options.output, map_samples(session, reader, features, map));
+    mapped = mapped_by(map);
     if (!options.standard_errors.empty()) outputs.emplace_back(options.standard_errors, map.standard_error);
   }
-  const Index n = outputs.front().second.cols();
-  session.result({{"n", n}, {"features", features}, {"method", name(options.method)}},
-                 fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n,
-                             number(options.from), number(options.to), features, name(options.method)));
+  const Index n = mapped.Y.cols();
+  outputs.emplace(outputs.begin(), options.output, std::move(mapped.Y));
   write_all(outputs);
+  std::vector<std::string> written;
+  for (const auto& output : outputs) written.push_back(output.first);
+  session.result({{"n", n}, {"features", features}, {"method", name(options.method)}, {"missing", mapped.missing}},
+                 fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n,
+                             number(options.from), number(options.to), features, name(options.method)),
+                 written);
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ void add_translate(CLI::App& app, Session& session) {
       ->option_text("N");
   command.add_option("--stderr", options->standard_errors, "Where to write lmmse's standard error of each feature")
       ->option_text("FILE");
-  command.add_flag("--columns", options->columns, "Samples are the file's columns");
+  add_input_options(command, options->input_options, true);
   command.footer(
       "Examples:\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.npy\n"

@@ -24,15 +24,12 @@ struct Options {
 
 void run(const Session& session, Options& options) {
   options.tuning.check();
-  if (!options.output.empty()) check_target(options.output, {options.pairs.paths[0], options.pairs.paths[1]});
-  PairReader reader(options.pairs);
-  report_unmatched(session, reader);
-  options.extra.columns = options.pairs.columns;
-  const ExtraSamples extra =
-      read_extra(session, options.extra, {reader.features(Domain::one), reader.features(Domain::two)});
+  if (!options.output.empty()) check_target(options.output, options.pairs.paths);
+  PairReader reader(options.pairs, session);
+  const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   DataOptions data;
   data.extra = pointers(extra);
-  const Tuning tuning = run_tuning(session, reader, options.tuning, data, options.pairs.columns);
+  const Tuning tuning = run_tuning(session, reader, options.tuning, data, options.pairs.input);
 
   Json object = describe(tuning.result);
   std::string text = describe_text(tuning.result);
@@ -50,8 +47,12 @@ void run(const Session& session, Options& options) {
     object["permutation_test"] = describe(*test);
     text += describe_text(*test);
   }
-  session.result(std::move(object), text);
-  if (!options.output.empty()) write_tuning_report(options.output, tuning.result, test ? &*test : nullptr);
+  std::vector<std::string> written;
+  if (!options.output.empty()) {
+    write_tuning_report(options.output, tuning.result, test ? &*test : nullptr);
+    written.push_back(options.output);
+  }
+  session.result(std::move(object), text, written);
 }
 
 }  // namespace

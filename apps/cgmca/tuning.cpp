@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mapped.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
 #include "support/choice.hpp"
@@ -71,6 +72,12 @@ Matrix appended(Matrix all, const Matrix& block) {
   return all;
 }
 
+std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& numbers) {
+  std::vector<int> result;
+  for (const Index number : numbers) result.push_back(labels[static_cast<std::size_t>(number)]);
+  return result;
+}
+
 bool has(const TuneResult& result, Criterion criterion) { return std::isfinite(result.trials[0][criterion].mean); }
 
 }  // namespace
@@ -127,15 +134,19 @@ void TuningSpecs::check() const {
 }
 
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
-                  bool columns) {
+                  const InputOptions& input) {
   TuneOptions options = grid(specs);
   options.data = data;
   std::vector<int> labels, reference_labels;
   Matrix reference, X1, X2;
-  if (!specs.labels.empty()) labels = read_labels(specs.labels, columns);
+  std::vector<Index> numbers;  // of the pairs that --missing has left
+  if (!specs.labels.empty()) labels = read_labels(specs.labels, input.columns);
   if (!specs.reference.empty()) {
-    reference = read(specs.reference, {.columns = columns});
-    reference_labels = read_labels(specs.reference_labels, columns);
+    SampleReader samples(specs.reference, input);
+    take_order(session, samples, reader.domains()[0].feature_names, "domain 1");
+    for_complete_samples(session, "reference samples read", samples, Missing::error,
+                         [&](const Matrix& X) { reference = appended(std::move(reference), X); });
+    reference_labels = read_labels(specs.reference_labels, input.columns);
   }
 
   Tuning tuning{Folds(reader.domains(), specs.folds), {}};
@@ -145,19 +156,21 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
       PairReader::Block block = reader.next();
       if (block.X1.cols() == 0) break;
       tuning.folds.add(block.X1, block.X2);
+      numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
       if (!labels.empty()) {
         X2 = appended(std::move(X2), block.X2);
         if (specs.reference.empty()) X1 = appended(std::move(X1), block.X1);
       }
-      progress.update(tuning.folds.samples());
+      progress.update(reader.position());
       stop_if_interrupted();
     }
   }
   if (!labels.empty()) {
-    if (static_cast<Index>(labels.size()) != tuning.folds.samples()) {
+    if (static_cast<Index>(labels.size()) != reader.position()) {
       throw UnequalSamples(
-          fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), tuning.folds.samples()));
+          fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), reader.position()));
     }
+    labels = picked(labels, numbers);
     if (specs.reference.empty()) {
       options.labels = {&X1, labels, &X2, labels};
     } else {

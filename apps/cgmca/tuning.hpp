@@ -27,7 +27,7 @@ struct Tuning {
 };
 // Reads the pairs once, deals them to folds, tries the grid.
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
-                  bool columns);
+                  const InputOptions& input);
 
 std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from the best to the worst
 std::string max_rank_text(Index max_rank);                    // "50", "all"

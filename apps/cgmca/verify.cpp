@@ -25,20 +25,18 @@ struct Options {
 };
 
 Attained attained_by(const Session& session, const Options& options, const Model& model) {
-  PairReader reader(options.pairs);
-  report_unmatched(session, reader);
+  PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   Verifier verifier(model);
   Progress progress(session, "pairs checked", reader.samples());
-  for (Index done = 0;;) {
+  for (;;) {
     const PairReader::Block block = reader.next();
     if (block.X1.cols() == 0) break;
     verifier.add(block.X1, block.X2);
-    done += block.X1.cols();
-    progress.update(done);
+    progress.update(reader.position());
     stop_if_interrupted();
   }
-  verify_extra(verifier, {options.extra.paths, options.pairs.columns}, model, options.model);
+  verify_extra(session, verifier, {options.extra.paths, options.pairs.input}, model, options.model);
   return verifier.attained();
 }
 

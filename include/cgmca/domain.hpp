@@ -25,8 +25,19 @@ std::string describe(Domain domain, const DomainInfo& info);
 // Throws InvalidInput where there are no features or another number of names, or where a name occurs twice.
 void check(Domain domain, const DomainInfo& info);
 
-// What two descriptions of one domain say together: a name that only one of them has is kept. Throws WrongDimension
-// where the numbers of features differ, InvalidInput where the names do.
+// The place of each expected feature among those given: expected[i] == given[order[i]]. Empty where nothing has to be
+// moved: the order is the same already, or one of the two has no names. Throws InvalidInput, listing the names that
+// only one of them has.
+std::vector<Index> order_of(const std::vector<std::string>& expected, const std::vector<std::string>& given);
+
+// How many features such an order moves.
+Index moved_by(const std::vector<Index>& order);
+
+// The first few of many, for a message: "'a', 'b', 'c' and 7 more".
+std::string few_of(const std::vector<std::string>& names);
+
+// What two descriptions of one domain say together: a name that only one of them has is kept, and features keep the
+// order of the first. Throws WrongDimension where the numbers of features differ, InvalidInput where the names do.
 DomainInfo joined(Domain domain, const DomainInfo& one, const DomainInfo& other);
 
 }  // namespace cgmca

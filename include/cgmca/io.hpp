@@ -29,10 +29,17 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// What a complex number x = a + ib is read as: an error; |x|; |x|² = a² + b²; or two features, the real
+// parts of all features first and then their imaginary parts ("re NAME", "im NAME").
+enum class ComplexAs { refuse, magnitude, power, stack };
+
 struct ReadOptions {
   // Samples are the file's columns (d×n, as MATLAB users often store them), not its rows; of more
   // than two dimensions the last is the samples and those before it are flattened.
   bool columns = false;
+  ComplexAs complex = ComplexAs::refuse;
+  // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature.
+  std::string id = {};
 };
 
 // The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
@@ -53,6 +60,12 @@ class BlockReader {
   Index position() const;                // samples handed out or skipped so far
   // As the header of a text file has them; none where there is no header, or where it cannot tell features apart.
   std::vector<std::string> feature_names() const;
+  // The names of the samples handed out last (ReadOptions::id), without blanks around them; none where no column
+  // has them.
+  const std::vector<std::string>& ids() const;
+  // Where a number of a sample handed out already stands, as the file's user counts, for messages:
+  // "line 14, column 'age'" or "line 14, column 3" of text, "row 14, column 3" elsewhere, all from 1.
+  std::string place(Index sample, Index feature) const;
   bool streams() const;  // memory stays bounded whatever the number of samples
 
   // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
@@ -68,6 +81,7 @@ class BlockReader {
 
  private:
   std::string name_;
+  bool columns_;
   std::unique_ptr<Source> source_;
   Index position_ = 0;
 };

@@ -41,6 +41,9 @@ inline constexpr std::array kSummaryForms = {SummaryForm::rows, SummaryForm::qr,
 const char* name(Accumulate accumulate);
 const char* name(SummaryForm form);
 
+// Whether samples that are in both of two summaries may be counted twice.
+enum class Repeats { refuse, allow };
+
 class Summary {
  public:
   // Numbers of features alone, {d1, d2}, or with names. Throws InvalidInput.
@@ -60,9 +63,16 @@ class Summary {
   // What add would throw, nothing added; `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;
 
-  // The summary of both sets of samples. Throws WrongDimension, or InvalidInput where names differ, and then changes
-  // nothing.
-  void merge(const Summary& other);
+  // The summary of both sets of samples. Features of the same names in another order are put into this one's. Throws
+  // WrongDimension, or InvalidInput where names differ or where both hold one and the same input (inputs(), unless
+  // repeats are allowed), and then changes nothing.
+  void merge(const Summary& other, Repeats repeats = Repeats::refuse);
+
+  // What the samples came from, as far as somebody has noted it: merging the same input twice is refused. The first
+  // word of each identifies the input, and what follows is its name for people: "1:3488:9ae16a3b2f90404f a.npy". Files
+  // and merges keep them. A summary without any merges with every other.
+  const std::vector<std::string>& inputs() const;
+  void note_input(const std::string& input);
 
   Index samples() const;
   Index domains() const;  // m

@@ -75,7 +75,8 @@ std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std:
       if ((*names_of_features)[i]) domains[i].feature_names = *(*names_of_features)[i];
     }
   }
-  return std::make_unique<SharedSummary>(Summary(std::move(domains), need_choice(accumulate, kAccumulates, "way to accumulate")));
+  return std::make_unique<SharedSummary>(
+      Summary(std::move(domains), need_choice(accumulate, kAccumulates, "way to accumulate")));
 }
 
 std::vector<DomainInfo> domains_of(SharedSummary& summary) {
@@ -175,12 +176,16 @@ void bind_summary(py::module_& module) {
           "with them, or on Ctrl-C, nothing is added.")
       .def(
           "merge",
-          [](py::object self, const py::object& other) {
+          [](py::object self, const py::object& other, bool allow_repeats) {
             const Summary copy = other.cast<SharedSummary&>().use([](const Summary& own) { return own; });
-            self.cast<SharedSummary&>().use([&](Summary& own) { own.merge(copy); });
+            const Repeats repeats = allow_repeats ? Repeats::allow : Repeats::refuse;
+            self.cast<SharedSummary&>().use([&](Summary& own) { own.merge(copy, repeats); });
             return self;
           },
-          py::arg("other"), "Take in another summary's samples. Returns the summary itself.")
+          py::arg("other"), py::arg("allow_repeats") = false,
+          "Take in another summary's samples. Returns the summary itself.\n\n"
+          "Where both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a\n"
+          "ValueError unless ``allow_repeats``. Summaries made in memory do not know where their samples came from.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {

@@ -64,19 +64,19 @@ def test_features_that_are_not_the_models_show_both(folder):
     assert "--columns" in folder.fails(3, "apply", "m", "--domain", 1, "t.npy", "-o", "z.npy")
 
 
-@pytest.mark.parametrize("value, word", [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("value, word", [(np.nan, "missing"), (np.inf, "infinity")])
 def test_nan_and_infinity_are_named_with_their_place(folder, value, word):
     folder.a[17, 3] = value
     np.save(folder / "a.npy", folder.a)
     message = folder.fails(3, "fit", "a.npy", "b.npy", "-o", "m")
-    assert word in message and "row 17, column 3" in message
+    assert word in message and "row 18, column 4" in message  # as the file's user counts
 
 
 def test_bad_data_is_status_3(folder):
     folder.model()
     (folder / "broken.npy").write_bytes(b"\x93NUMPY\x01\x00 nonsense")
     folder.fails(3, "fit", "broken.npy", "b.npy", "-o", "n")
-    folder.fails(3, "info", "a.npy")
+    folder.fails(3, "info", "broken.npy")
     folder.fails(3, "merge", "m", "-o", "t")
     np.save(folder / "one.npy", folder.a[:1])
     assert "at least 2" in folder.fails(3, "fit", "one.npy", "one.npy", "-o", "n")

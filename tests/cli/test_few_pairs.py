@@ -34,7 +34,7 @@ def linear_part(folder, model, X):
 
 def test_a_saturated_fit_is_warned_of_and_still_written(wide):
     result = wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m")
-    assert "warning: the fit is saturated" in result.err and "max_rank" in result.err
+    assert "warning: the fit is saturated" in result.err and "--max-rank" in result.err
     assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m", "-q").err == ""
     assert wide.ok("info", "m", "--json").json["warnings"]
     assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "--max-rank", 6, "-o", "m").err == ""

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["fit", "verify", "translate", "report", "apply", "info", "summarize", "merge", "tune", "reproduce"]
+COMMANDS = ["fit", "verify", "translate", "report", "apply", "info", "summarize", "merge", "tune", "export", "reproduce"]
 
 
 def examples(text):
@@ -25,6 +25,9 @@ def examples(text):
 def test_every_example_of_the_help_runs(folder, command):
     folder.model()
     folder.summary()
+    for i, rows in enumerate((slice(0, 30), slice(30, 60))):
+        np.save(folder / f"a{i}.npy", folder.a[rows])
+        folder.ok("summarize", f"a{i}.npy", f"a{i}.npy", "-o", f"s{i}", "-q")
     text = folder.ok(*command.split(), "--help").out
     lines = examples(text)
     assert len(lines) >= (4 if command == "" else 1)

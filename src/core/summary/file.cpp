@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/domain_file.hpp"
@@ -56,6 +58,16 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   }
 }
 
+// None where the file has no such key: then nobody has noted them.
+std::vector<std::string> unpack_inputs(const TensorReader& file, const std::string& key) {
+  if (!file.has_text(key)) return {};
+  const auto inputs = nlohmann::json::parse(file.text(key), nullptr, false);
+  const bool texts = inputs.is_array() &&
+                     std::all_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.is_string(); });
+  if (!texts) file.fail(fmt::format("'{}' is no list of inputs", key));
+  return inputs.get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state) {
@@ -69,6 +81,10 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
     pack(file, prefix, domain, state.info[static_cast<std::size_t>(i)]);
     file.set(prefix + numbered("largest", domain), bounds.largest);
     file.set(prefix + numbered("smallest", domain), bounds.smallest);
+  }
+  if (!state.inputs.empty()) {  // as text, for safetensors has no lists of texts
+    using Json = nlohmann::json;
+    file.set(prefix + "inputs", Json(state.inputs).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   file.set(prefix + "accumulate", std::string(name(state.accumulate)));
   file.set(prefix + "form", std::string(name(state.form())));
@@ -96,6 +112,7 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   }
   auto state = std::make_unique<Summary::State>(std::move(info), file.choice(prefix + "accumulate", kAccumulates));
   state->safety = GramSafety(std::move(bounds));
+  state->inputs = unpack_inputs(file, prefix + "inputs");
   const auto form = file.choice(prefix + "form", kSummaryForms);
   const Index total = file.integer(prefix + "samples", 0), compressed = file.integer(prefix + "compressed", 0);
   if ((compressed > 0) == (form == SummaryForm::rows)) {

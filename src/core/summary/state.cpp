@@ -41,6 +41,23 @@ Array root_of(const Summary::State& state) {
   return state.on->transposed(state.framed()->triangle(Rows(state.layout), state.origin, state.layout));
 }
 
+// Where each of our features is among theirs, by name; empty where all are in the same places.
+linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
+                         const Layout& layout) {
+  linalg::Places places;
+  bool moved = false;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const Index start = layout.start(static_cast<Index>(i));
+    joined(static_cast<Domain>(i + 1), ours[i], theirs[i]);  // throws where they are not the same
+    const auto order = order_of(ours[i].feature_names, theirs[i].feature_names);
+    moved = moved || !order.empty();
+    for (Index f = 0; f < ours[i].features; ++f) {
+      places.push_back(start + (order.empty() ? f : order[static_cast<std::size_t>(f)]));
+    }
+  }
+  return moved ? places : linalg::Places{};
+}
+
 }  // namespace
 
 std::vector<Index> features_of(const std::vector<DomainInfo>& domains) {
@@ -151,8 +168,39 @@ Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
   return moved;
 }
 
+Summary::State Summary::State::reordered(const linalg::Places& places) const {
+  State result = *this;
+  if (origin.size() > 0) result.origin = origin(places);
+  result.rows = Rows(layout, rows.all()(places, Eigen::all));
+  if (GramState* form = result.gram()) {
+    form->count.mean = Vector(form->count.mean(places));
+    const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();
+    form->G = on->upload(G(places, places).triangularView<Eigen::Upper>());
+  }
+  if (FramedState* form = result.framed()) {
+    linalg::Places now(places.size());
+    for (std::size_t f = 0; f < places.size(); ++f) now[static_cast<std::size_t>(places[f])] = static_cast<Index>(f);
+    Frame frame = *form->frame;
+    for (auto* features : {&frame.features, &frame.constant}) {
+      for (Index& feature : *features) feature = now[static_cast<std::size_t>(feature)];
+    }
+    form->count.mean = Vector(form->count.mean(places));
+    form->frame = std::make_shared<const Frame>(std::move(frame));
+  }
+  return result;
+}
+
 void Summary::State::merge(const State& that) {
   if (that.on != on) return merge(that.moved_to(*on));
+  if (const linalg::Places places = places_in(info, that.info, layout); !places.empty()) {
+    State other = that.reordered(places);
+    for (std::size_t i = 0; i < info.size(); ++i) {
+      if (!info[i].feature_names.empty() && !other.info[i].feature_names.empty()) {
+        other.info[i].feature_names = info[i].feature_names;
+      }
+    }
+    return merge(other);
+  }
   for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(static_cast<Domain>(i + 1), info[i], that.info[i]);
   if (that.origin.size() == 0) return;  // no samples
   if (that.nothing_compressed()) return add(that.rows.by_domain());

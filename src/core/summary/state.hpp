@@ -16,6 +16,7 @@ struct Summary::State {
   State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
 
   std::vector<DomainInfo> info;
+  std::vector<std::string> inputs;  // see Summary::inputs
   Accumulate accumulate;
   const linalg::Backend* on;
   Layout layout;
@@ -37,6 +38,8 @@ struct Summary::State {
   Index capacity() const;  // rows wait until there are this many
   void add(const MatchedSamples& X);
   void merge(const State& other);  // may leave this one half merged if it throws
+  // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
+  State reordered(const linalg::Places& places) const;
   void compress_rows();
   void turn_to_framed();
   State moved_to(const linalg::Backend& target) const;

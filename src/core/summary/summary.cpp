@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -42,6 +43,20 @@ void check_values(const std::string& domain, const auto& X, Index first_row) {
       if (!(std::abs(value) <= kLargestValue)) refuse_value(domain, value, first_row + sample, feature);
     }
   }
+}
+
+// The word that identifies an input, before its name.
+std::string identity(const std::string& input) { return input.substr(0, input.find(' ')); }
+
+std::string name_of(const std::string& input) {
+  const auto space = input.find(' ');
+  return space == std::string::npos ? input : input.substr(space + 1);
+}
+
+const std::string* find_input(const std::vector<std::string>& inputs, const std::string& wanted) {
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](const std::string& input) { return identity(input) == identity(wanted); });
+  return found == inputs.end() ? nullptr : &*found;
 }
 
 std::string sizes(const Summary::State& state) { return fmt::format("{}", fmt::join(features_of(state.info), "+")); }
@@ -118,7 +133,14 @@ void Summary::add(const MatchedSamples& X) {
   state_->add(X);
 }
 
-void Summary::merge(const Summary& other) {
+const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
+
+void Summary::note_input(const std::string& input) {
+  if (identity(input).empty()) throw InvalidInput("an input is noted by a word that identifies it, and its name");
+  if (find_input(state_->inputs, input) == nullptr) state_->inputs.push_back(input);
+}
+
+void Summary::merge(const Summary& other, Repeats repeats) {
   bool same = domains() == other.domains();
   for (std::size_t i = 0; same && i < state_->info.size(); ++i) {
     same = state_->info[i].features == other.state_->info[i].features;
@@ -127,9 +149,19 @@ void Summary::merge(const Summary& other) {
     throw WrongDimension(
         fmt::format("cannot merge a summary of {} features with one of {}", sizes(*state_), sizes(*other.state_)));
   }
+  if (repeats == Repeats::refuse) {
+    for (const std::string& input : other.inputs()) {
+      if (const std::string* ours = find_input(inputs(), input)) {
+        throw InvalidInput(
+            fmt::format("both summaries hold the samples of '{}': they would count twice", name_of(*ours)));
+      }
+    }
+  }
   auto merged = std::make_unique<State>(*state_);  // so that this one stays as it is where that fails
   merged->merge(*other.state_);
-  state_ = std::move(merged);
+  Summary result(std::move(merged));
+  for (const std::string& input : std::vector(other.inputs())) result.note_input(input);
+  *this = std::move(result);
 }
 
 Index Summary::samples() const { return state_->samples(); }

@@ -1,0 +1,169 @@
+#include "samples.hpp"
+
+#include <cgmca/domain.hpp>
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace cgmca::cli {
+namespace {
+
+constexpr std::size_t kPlaces = 3;  // told at most
+
+// The feature of a sample that is NaN; throws on infinity.
+std::optional<Index> first_gap(const SampleReader::Block& block, Index column, const SampleReader& input,
+                               Index sample) {
+  return std::visit(
+      [&](const auto& X) -> std::optional<Index> {
+        for (Index feature = 0; feature < X.rows(); ++feature) {
+          const auto value = X(feature, column);
+          if (std::isnan(value)) return feature;
+          if (std::isfinite(value)) continue;
+          throw InvalidInput(fmt::format("'{}' holds infinity at {}; remove or mend such samples first", input.source(),
+                                         input.place(sample, feature)));
+        }
+        return std::nullopt;
+      },
+      block);
+}
+
+bool all_finite(const SampleReader::Block& block) {
+  return std::visit([](const auto& X) { return X.allFinite(); }, block);
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
+  command.add_flag("--columns", options.columns,
+                   maps ? "Samples are the file's columns, and the output's"
+                        : "Samples are the files' columns, as MATLAB users often store them");
+  std::vector<std::string> choices = {"error", "drop"};
+  if (maps) choices.emplace_back("pass");
+  command
+      .add_option_function<std::string>(
+          "--missing",
+          [&options](const std::string& text) {
+            options.missing = text == "drop" ? Missing::drop : text == "pass" ? Missing::pass : Missing::error;
+          },
+          maps ? "Samples with NaN or empty cells: error (the default), drop (leave them out), pass (write NaN)"
+               : "Matched samples with NaN or empty cells in any domain: error (the default) or drop (leave them out)")
+      ->check(CLI::IsMember(choices))
+      ->option_text(fmt::format("{}", fmt::join(choices, "|")));
+}
+
+SampleReader::SampleReader(const std::string& source, const InputOptions& options)
+    : source_(source), options_(options), reader_(std::in_place, source, options.read()) {
+  features_ = reader_->features();
+}
+
+SampleReader::SampleReader(const std::string& folder, std::vector<std::string> images)
+    : source_(folder), images_(std::move(images)) {
+  features_ = read_images(source_, {images_.front()}).rows();
+}
+
+std::optional<Index> SampleReader::samples() const {
+  return reader_ ? reader_->samples() : static_cast<Index>(images_.size());
+}
+
+std::string SampleReader::shape() const {
+  const auto n = samples();
+  return fmt::format("'{}' ({} samples × {} features)", source_, n ? fmt::format("{}", *n) : "?", features_);
+}
+
+std::vector<std::string> SampleReader::feature_names() const {
+  std::vector<std::string> names = reader_ ? reader_->feature_names() : std::vector<std::string>{};
+  if (names.empty() || order_.empty()) return names;
+  std::vector<std::string> ordered;
+  for (const Index place : order_) ordered.push_back(names[static_cast<std::size_t>(place)]);
+  return ordered;
+}
+
+Index SampleReader::take_order_of(const std::vector<std::string>& names) {
+  order_ = order_of(names, reader_ ? reader_->feature_names() : std::vector<std::string>{});
+  return moved_by(order_);
+}
+
+SampleReader::Block SampleReader::next(Index count) {
+  Block block;
+  if (!reader_) {
+    const auto begin = images_.begin() + position_;
+    const auto end = begin + std::min(count, static_cast<Index>(images_.size()) - position_);
+    block = begin == end ? Matrix(features_, 0) : read_images(source_, {begin, end});
+  } else if (reader_->single()) {
+    block = reader_->next_single(count);
+  } else {
+    block = reader_->next(count);
+  }
+  position_ += columns_of(block);
+  if (!order_.empty()) std::visit([&](auto& X) { X = X(order_, Eigen::all).eval(); }, block);
+  return block;
+}
+
+void SampleReader::skip(Index count) {
+  if (reader_) reader_->skip(count);
+  position_ += count;
+}
+
+std::string SampleReader::place(Index sample, Index feature) const {
+  if (!order_.empty()) feature = order_[static_cast<std::size_t>(feature)];
+  return fmt::format("row {}, column {}", (options_.columns ? feature : sample) + 1,
+                     (options_.columns ? sample : feature) + 1);
+}
+
+Index columns_of(const SampleReader::Block& block) {
+  return std::visit([](const auto& X) { return X.cols(); }, block);
+}
+
+SampleReader::Block columns_of(const SampleReader::Block& block, const std::vector<Index>& columns) {
+  return std::visit([&](const auto& X) -> SampleReader::Block { return X(Eigen::all, columns).eval(); }, block);
+}
+
+Matrix in_doubles(SampleReader::Block block) {
+  if (auto* wide = std::get_if<Matrix>(&block)) return std::move(*wide);
+  return std::get<Eigen::MatrixXf>(block).cast<double>();
+}
+
+std::vector<Index> Gaps::complete(const std::vector<SampleReader::Block>& blocks,
+                                  const std::vector<SampleReader>& inputs) {
+  const Index n = columns_of(blocks.front());
+  std::vector<Index> columns(static_cast<std::size_t>(n));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  if (!std::all_of(blocks.begin(), blocks.end(), all_finite)) {
+    std::erase_if(columns, [&](Index column) {
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const auto feature = first_gap(blocks[i], column, inputs[i], seen_ + column);
+        if (!feature) continue;
+        if (places_.size() < kPlaces) {
+          places_.push_back(fmt::format("'{}' at {}", inputs[i].source(), inputs[i].place(seen_ + column, *feature)));
+        }
+        return true;
+      }
+      return false;
+    });
+  }
+  seen_ += n;
+  count_ += n - static_cast<Index>(columns.size());
+  return columns;
+}
+
+void Gaps::skip(Index samples, Index gaps) {
+  seen_ += samples;
+  count_ += gaps;
+}
+
+std::string Gaps::text() const {
+  return fmt::format("{} of {} {} {} missing values{}{}{}", count_, seen_, what_, count_ == 1 ? "has" : "have",
+                     places_.empty() ? "" : ": ", fmt::join(places_, "; "),
+                     count_ > static_cast<Index>(places_.size()) && !places_.empty() ? "; …" : "");
+}
+
+void Gaps::fail() const { throw InvalidInput(fmt::format("{}. --missing drop leaves such {} out", text(), what_)); }
+
+}  // namespace cgmca::cli

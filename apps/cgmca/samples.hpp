@@ -1,0 +1,84 @@
+// One input of samples, read in blocks: its features in the order that a model expects, its missing values accounted
+// for.
+#pragma once
+
+#include <cgmca/io.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace cgmca::cli {
+
+enum class Missing { error, drop, pass };
+
+// How the files of samples of one command are read.
+struct InputOptions {
+  bool columns = false;
+  Missing missing = Missing::error;
+
+  ReadOptions read() const { return {.columns = columns}; }
+};
+// --columns and --missing. `maps`: the samples become others, so that missing ones can be passed on.
+void add_input_options(CLI::App& command, InputOptions& options, bool maps = false);
+
+class SampleReader {
+ public:
+  SampleReader(const std::string& source, const InputOptions& options);
+  SampleReader(const std::string& folder, std::vector<std::string> images);
+
+  const std::string& source() const { return source_; }
+  Index features() const { return features_; }
+  std::optional<Index> samples() const;
+  bool streams() const { return !reader_ || reader_->streams(); }
+  std::string shape() const;  // "'a.npy' (100 samples × 784 features)"
+  std::vector<std::string> feature_names() const;
+
+  // From now on the features come in the order of these names. How many have moved; none where either has no names.
+  // Throws InvalidInput where they are not the same names.
+  Index take_order_of(const std::vector<std::string>& names);
+
+  using Block = std::variant<Matrix, Eigen::MatrixXf>;  // floats where the file has them
+  Block next(Index count);                              // no columns at the end
+  void skip(Index count);
+  std::string place(Index sample, Index feature) const;  // as the file's user counts, for messages
+
+ private:
+  std::string source_;
+  InputOptions options_;
+  std::optional<BlockReader> reader_;  // or these images of a folder:
+  std::vector<std::string> images_;
+  Index features_ = 0, position_ = 0;
+  std::vector<Index> order_;  // of the features; empty: as they are in the file
+};
+
+Index columns_of(const SampleReader::Block& block);
+SampleReader::Block columns_of(const SampleReader::Block& block, const std::vector<Index>& columns);
+Matrix in_doubles(SampleReader::Block block);
+
+// Samples that hold NaN in one of several inputs read in step: how many, and where the first are.
+class Gaps {
+ public:
+  explicit Gaps(std::string what) : what_(std::move(what)) {}  // "pairs"
+
+  // Which samples of the next block are complete. Throws InvalidInput, with the place, where there is infinity.
+  std::vector<Index> complete(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs);
+  void skip(Index samples, Index gaps);  // of a run that was stopped
+
+  Index seen() const { return seen_; }
+  Index count() const { return count_; }
+  // "3 of 60 pairs have missing values: 'a.csv' at line 14, column 'age'; …"
+  std::string text() const;
+  [[noreturn]] void fail() const;  // with that, and what to do
+
+ private:
+  std::string what_;
+  Index seen_ = 0, count_ = 0;
+  std::vector<std::string> places_;  // of the first
+};
+
+}  // namespace cgmca::cli

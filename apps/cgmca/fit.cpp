@@ -1,9 +1,11 @@
 // cgmca fit: from matched pairs, or a summary of them, to a model.
+#include <cgmca/calibrate.hpp>
 #include <cgmca/fit.hpp>
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 
 #include "commands.hpp"
@@ -13,6 +15,7 @@
 #include "files.hpp"
 #include "options.hpp"
 #include "pairs.hpp"
+#include "progress.hpp"
 #include "regularization.hpp"
 #include "signals.hpp"
 #include "tuning.hpp"
@@ -29,6 +32,7 @@ struct Options {
   ExtraSources extra;
   bool tune = false;
   TuningSpecs tuning;
+  Index calibrate = 0;
   double rank_tol = -1;
   Limits limits;
 };
@@ -38,6 +42,9 @@ void check(const Options& options) {
   if (options.summary.empty() && !both) throw UsageError("fit needs two inputs, X1 and X2, or --summary FILE");
   if (!options.summary.empty() && options.pairs.given()) throw UsageError("give X1 and X2 or --summary, not both");
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
+  if (options.calibrate > 0 && !options.summary.empty()) {
+    throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give X1 and X2");
+  }
   options.covariances.check();
   Regularization unused;
   options.regularization.apply_to(unused);
@@ -74,6 +81,7 @@ bool estimate_files(const Session& session, const Options& options, const PairRe
 // What there is to fit; nothing after a dry run.
 struct Input {
   std::optional<Summary> summary;
+  std::optional<Folds> folds;  // where they are to be calibrated with
   std::optional<TuneResult> tuned;
   ExtraSamples extra;
 };
@@ -93,9 +101,19 @@ Input read_files(const Session& session, const Options& options) {
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
-    const Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.input);
+    Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.input);
     input.summary = tuning.folds.all();
     input.tuned = tuning.result;
+    if (options.calibrate > 0) input.folds = std::move(tuning.folds);
+    return input;
+  }
+  if (options.calibrate > 0) {
+    FoldOptions folds = options.tuning.folds;
+    folds.folds = options.calibrate;
+    folds.accumulate = options.accumulate;
+    input.folds.emplace(reader.domains(), folds);
+    read_folds(session, reader, *input.folds);
+    input.summary = input.folds->all();
     return input;
   }
   input.summary.emplace(reader.domains(), options.accumulate);
@@ -120,17 +138,28 @@ Input read_summary(const Session& session, const Options& options) {
 
 void run(const Session& session, const Options& options) {
   check(options);
-  const auto [c1, c2] = options.covariances.parse();
+  auto [c1, c2] = options.covariances.parse();
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
   if (!input.summary) return;
   const DataOptions data = data_options(options, input.extra);
   Regularization regularization;
   options.regularization.apply_to(regularization);
-  const FitOptions fit_options{data.rank_tol, regularization.max_rank, regularization.ridge, data.extra};
+  FitOptions fit_options{data.rank_tol, regularization.max_rank, regularization.ridge, data.extra};
+  if (input.tuned) {
+    c1 = c2 = input.tuned->choice().covariance();
+    fit_options = input.tuned->choice().options(data);
+  }
   session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
-  const Model model =
-      input.tuned ? fit(*input.summary, input.tuned->choice(), data) : fit(*input.summary, c1, c2, fit_options);
+  Model model = fit(*input.summary, c1, c2, fit_options);
   stop_if_interrupted();
+  if (input.folds) {
+    const Index folds = input.folds->options().folds * input.folds->options().repeats;
+    Progress progress(session, "folds calibrated", folds);
+    model = calibrate(std::move(model), *input.folds, c1, c2, fit_options, [&](double done) {
+      progress.update(static_cast<Index>(std::lround(done * static_cast<double>(folds))));
+      stop_if_interrupted();
+    });
+  }
   for (const std::string& warning : model.warnings()) session.message("warning: " + warning);
   Json object = describe(model);
   if (input.tuned) object["tuning"] = describe(*input.tuned);
@@ -153,6 +182,12 @@ void add_fit(CLI::App& app, Session& session) {
   add_extra_options(command, options->extra);
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);
+  command
+      .add_option("--calibrate", options->calibrate,
+                  "Measure the errors of translations on K parts of the pairs, each left out in turn (10 serves); with "
+                  "--tune its --folds are used")
+      ->check(CLI::Range(2, 1000))
+      ->option_text("K");
   add_accumulate_option(command, options->accumulate);
   command
       .add_option("--rank-tol", options->rank_tol,
@@ -165,6 +200,8 @@ void add_fit(CLI::App& app, Session& session) {
       "  identity      plain matching component analysis with as many dimensions as the data allow\n"
       "  identity:K    the same with K dimensions\n"
       "  correlation:K each of K directions spread as its pair is correlated\n"
+      "  likelihood2   the nearest sample of domain 1 is the likeliest partner of one of domain 2; needs a ridge or\n"
+      "                more pairs than features; likelihood1 likewise for samples of domain 1\n"
       "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T likewise\n"
       "  file:PATH     a covariance matrix, K×K\n"
       "  factor:PATH   F of a covariance F Fᵀ, K×P\n"
@@ -173,6 +210,8 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy -o m\n"
       "  cgmca fit a.npy b.npy --cov data1:3 -o m --json\n"
       "  cgmca fit a.npy b.npy --cov correlation:3 --max-rank 4 --ridge 0.1 -o m\n"
+      "  cgmca fit a.npy b.npy --cov likelihood2 --ridge 1 -o m\n"
+      "  cgmca fit a.npy b.npy --cov identity:2 --calibrate 10 -o m\n"
       "  cgmca fit a.npy b.npy --tune -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });

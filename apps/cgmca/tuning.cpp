@@ -96,7 +96,8 @@ std::vector<std::size_t> by_merit(const TuneResult& result) {
 void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
       .add_option("--covs", specs.families,
-                  "Covariances to try: identity, correlation, data1, data2; default: identity, with labels all")
+                  "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2; default: "
+                  "identity, with labels all")
       ->option_text("LIST");
   command.add_option("--ranks", specs.ranks, "Their ranks; default: 1,2,5,10,… as far as the pairs allow")
       ->option_text("LIST");
@@ -113,7 +114,8 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
       .add_option("--criterion", specs.criterion,
                   "What to choose by: translation (error of 2 → 1, the default), translation-to-2, distance, "
-                  "classification (the default with labels)")
+                  "classification (the default with labels), likelihood (of the partner), partner (how many are nearer "
+                  "than it)")
       ->option_text("NAME");
   command.add_option("--labels", specs.labels, "The classes of the pairs, whole numbers, for classification")
       ->option_text("FILE");
@@ -133,6 +135,19 @@ void TuningSpecs::check() const {
   }
 }
 
+void read_folds(const Session& session, PairReader& reader, Folds& folds,
+                const std::function<void(const PairReader::Block&)>& use) {
+  Progress progress(session, "pairs read", reader.samples());
+  for (;;) {
+    const PairReader::Block block = reader.next();
+    if (block.X1.cols() == 0) return;
+    folds.add(block.X1, block.X2);
+    if (use) use(block);
+    progress.update(reader.position());
+    stop_if_interrupted();
+  }
+}
+
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   const InputOptions& input) {
   TuneOptions options = grid(specs);
@@ -149,22 +164,14 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
     reference_labels = read_labels(specs.reference_labels, input.columns);
   }
 
+  const bool partners = options.criterion == Criterion::partner;
   Tuning tuning{Folds(reader.domains(), specs.folds), {}};
-  {
-    Progress progress(session, "pairs read", reader.samples());
-    for (;;) {
-      PairReader::Block block = reader.next();
-      if (block.X1.cols() == 0) break;
-      tuning.folds.add(block.X1, block.X2);
-      numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
-      if (!labels.empty()) {
-        X2 = appended(std::move(X2), block.X2);
-        if (specs.reference.empty()) X1 = appended(std::move(X1), block.X1);
-      }
-      progress.update(reader.position());
-      stop_if_interrupted();
-    }
-  }
+  read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
+    numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
+    if (partners || !labels.empty()) X2 = appended(std::move(X2), block.X2);
+    if (partners || (!labels.empty() && specs.reference.empty())) X1 = appended(std::move(X1), block.X1);
+  });
+  if (partners) options.pairs = {&X1, &X2};
   if (!labels.empty()) {
     if (static_cast<Index>(labels.size()) != reader.position()) {
       throw UnequalSamples(

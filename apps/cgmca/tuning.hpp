@@ -3,6 +3,7 @@
 
 #include <cgmca/permutation.hpp>
 #include <cgmca/tune.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct Tuning {
 // Reads the pairs once, deals them to folds, tries the grid.
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   const InputOptions& input);
+
+// Deals all pairs of the reader to the folds, with progress; `use` sees each block too.
+void read_folds(const Session& session, PairReader& reader, Folds& folds,
+                const std::function<void(const PairReader::Block&)>& use = {});
 
 std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from the best to the worst
 std::string max_rank_text(Index max_rank);                    // "50", "all"

@@ -18,7 +18,7 @@ std::optional<Named> read_named(const std::string& path, Index block) {
     for (Matrix X = source->next(block); X.cols() > 0; X = source->next(block)) {
       check(source->ids().size() == static_cast<std::size_t>(X.cols()));
       all.ids.insert(all.ids.end(), source->ids().begin(), source->ids().end());
-      for (Index s = all.X.cols(); s < all.X.cols() + X.cols() && all.places.size() < 100; ++s)
+      for (Index s = all.X.cols(); s < all.X.cols() + X.cols() && all.places.size() < 5; ++s)
         all.places.push_back(source->place(s, 0, false));
       all.X.conservativeResize(X.rows(), all.X.cols() + X.cols());
       all.X.rightCols(X.cols()) = X;

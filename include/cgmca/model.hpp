@@ -59,7 +59,7 @@ struct Certificate {
 
 // What the fit was asked for, so that another can be made like it.
 struct FitSettings {
-  // "identity", "data1", "data2", "correlation", or "matrix" for all others, whose C = M Mᵀ the maps hold
+  // "identity", "data1", "correlation", …; "matrix" for one given by its entries, of which the maps hold C = M Mᵀ
   std::array<std::string, 2> covariance{"matrix", "matrix"};
   std::array<Index, 2> components{};  // the number after the name, as 4 of identity:4; 0 where there is none
   std::array<Index, 2> max_rank{};    // 0: no limit
@@ -68,12 +68,12 @@ struct FitSettings {
 };
 
 struct Model {
+  FitSettings settings;
   Index samples = 0;                                // n
   Index common_dimension = 0;                       // k
   std::array<std::string, 2> covariances;           // what was prescribed, in words
   std::array<std::optional<DomainMap>, 2> domains;  // either may be absent, see only()
   Certificate certificate;
-  FitSettings settings;
 
   const DomainMap& domain(Domain domain) const;  // throws MissingDomain
 

@@ -301,9 +301,7 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         It is what ``scoring="r2"`` computes, and can be compared between covariances, numbers of components, ranks and
         ridges; `GridSearchCV` uses it. ``sample_weight`` weighs the samples of the score.
         """
-        expected = self._check_samples(self._second(Y, y), 2, finite=True)
-        if _tables.is_sparse(expected):
-            expected = expected.toarray()
+        expected = self._finite(self._second(Y, y), 2)
         found = self.predict(X)
         if len(found) != len(expected):
             raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
@@ -320,9 +318,7 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             pairs that have nothing to do with each other), ``constraint_residuals`` and ``mean_residuals`` how far
             covariance and mean of each map's output are from what was prescribed, ``samples`` the number of pairs.
         """
-        model = self._fitted()
-        arrays = [self._check_samples(data, domain, finite=True) for data, domain in ((X, 1), (Y, 2))]
-        return model.attained(*(rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays))
+        return self._fitted().attained(self._finite(X, 1), self._finite(Y, 2))
 
     @property
     def feature_names_y_(self) -> Optional[NDArray[np.object_]]:
@@ -423,19 +419,26 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         check_n_features(self, X)
         return X
 
-    def _check_samples(self, X: Any, domain: int, *, strict: bool = False, finite: bool = False) -> Any:
-        self._fitted()
+    def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
+        check_is_fitted(self)
         if domain == 1:
-            return self._check_first(X, reset=False, strict=strict, finite=finite)
-        return _as_columns(_tables.in_order(X, self._names(2), "Y"), finite=finite, accept_sparse="csr")
+            return self._check_first(X, reset=False, strict=strict, finite=False)
+        return _as_columns(_tables.in_order(X, self._names(2), "Y"), finite=False, accept_sparse="csr")
+
+    def _finite(self, X: Any, domain: int) -> Any:
+        """The samples of a domain as an array without NaN and infinity."""
+        X = self._check_samples(X, domain)
+        X = X.toarray() if _tables.is_sparse(X) else X
+        return self._map_checked(X, domain, "error", "leave such samples out", lambda rows: rows)
 
     def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
         """function(rows) for the samples of a domain, with NaN as `missing` says."""
         as_choice("missing", missing, ("error", "pass"))
         X = self._check_samples(X, domain, strict=strict)
+        return self._map_checked(X, domain, missing, "missing='pass' makes rows of NaN of them", function)
 
+    def _map_checked(self, X: Any, domain: int, missing: str, advice: str, function: Any) -> Any:
         def message(rows: Any, before: int) -> Optional[str]:
-            advice = "missing='pass' makes rows of NaN of them"
             return _tables.nan_message(rows, "X" if domain == 1 else "Y", domain, self._names(domain), advice, before)
 
         return _tables.map_rows(X, function, missing, message)

@@ -218,9 +218,7 @@ void bind_summary(py::module_& module) {
             self.cast<SharedSummary&>().use([&](Summary& own) { own.merge(copy); });
             return self;
           },
-          py::arg("other"),
-          "Take in another summary's samples. Returns the summary itself.\n\n"
-          "Both must have the same names of features in the same order, where both have names.")
+          py::arg("other"), "Take in another summary's samples. Returns the summary itself.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {

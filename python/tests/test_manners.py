@@ -46,6 +46,14 @@ def test_predicts_r2_is_never_below_that_of_cca(kind):
             assert ours >= theirs.score(X, Y) - 1e-9, k
 
 
+def test_nor_is_it_on_halves_of_digits(mnist):
+    images = mnist.data[mnist.target == 4][:1500].reshape(-1, 28, 28) / 255.0
+    X, Y = images[:, 6:22:2, 8:14:2].reshape(1500, -1), images[:, 6:22:2, 14:20:2].reshape(1500, -1)
+    k = 24  # all of them: the directions are the same however far CCA has converged
+    assert MCA().fit(X, Y).n_components_ == X.shape[1] == Y.shape[1] == k
+    assert MCA(k).fit(X, Y).score(X, Y) > CCA(k, scale=False).fit(X, Y).score(X, Y) + 0.01
+
+
 def test_it_is_above_it_where_correlations_are_not_1():
     X, Y = DATA["noisy"]()
     assert MCA().fit(X, Y).score(X, Y) > cca(6, X, Y).score(X, Y) + 0.01

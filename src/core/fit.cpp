@@ -44,20 +44,17 @@ Model named(Model model, const std::vector<DomainInfo>& domains) {
   return model;
 }
 
-// Name and number of a covariance that is not given by its entries; a factor that is I is an identity.
+// Name and number of a covariance. One that the fit finds is described by just these, NAME or NAME:NUMBER; of those
+// given by their entries only I has a name.
 std::pair<std::string, Index> kind_of(const Covariance& covariance) {
-  const Covariance::Value& value = covariance.value();
-  if (const auto* data = std::get_if<Covariance::OfData>(&value)) {
-    return {fmt::format("data{}", number(data->domain)), data->rank};
+  if (const auto* factor = std::get_if<Covariance::Factor>(&covariance.value())) {
+    const auto& [U, s] = *factor;
+    if (U.rows() == U.cols() && U.isIdentity(0) && (s.array() == 1).all()) return {"identity", s.size()};
+    return {"matrix", 0};
   }
-  if (const auto* correlations = std::get_if<Covariance::OfCorrelations>(&value))
-    return {"correlation", correlations->k};
-  if (std::holds_alternative<Covariance::LargestIdentity>(value)) return {"identity", 0};
-  const auto* factor = std::get_if<Covariance::Factor>(&value);
-  const bool identity = factor != nullptr && factor->U.rows() == factor->U.cols() && factor->U.isIdentity(0) &&
-                        (factor->s.array() == 1).all();
-  return identity ? std::pair<std::string, Index>{"identity", factor->s.size()}
-                  : std::pair<std::string, Index>{"matrix", 0};
+  const std::string& words = covariance.description();
+  const auto colon = words.find(':');
+  return {words.substr(0, colon), colon == std::string::npos ? 0 : std::stol(words.substr(colon + 1))};
 }
 
 FitSettings settings_of(const Covariance& c1, const Covariance& c2, const Regularization& options,

@@ -36,6 +36,7 @@ from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
-    "PermutationTest", "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
-    "plot_correlations", "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",
+    "PermutationTest", "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load",
+    "permutation_test", "plot_correlations", "plot_translation", "read", "read_blocks", "real_features", "save",
+    "set_threads", "threads", "tune", "write",
 ]

@@ -33,8 +33,8 @@ def check_n_features(estimator: Any, X: Any) -> None:
     """scikit-learn's error for another number of features, for tables that it does not know."""
     expected = vars(estimator).get("n_features_in_", X.shape[1])
     if X.shape[1] != expected:
-        raise ValueError(f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {expected} features "
-                         "as input")
+        raise ValueError(f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {expected} "
+                         "features as input")
 
 
 def warn_user(message: str, category: Type[Warning] = UserWarning) -> None:

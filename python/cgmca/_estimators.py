@@ -269,8 +269,8 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         model = self._fitted()
         if return_std and method != "lmmse":
             raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none")
-        translated = self._map(X, source, missing, lambda rows: model.translate(source, target, rows, method, iterations,
-                                                                                 tolerance))
+        translated = self._map(
+            X, source, missing, lambda rows: model.translate(source, target, rows, method, iterations, tolerance))
         translated = _tables.like(X, translated, self._names(target))
         return (translated, model.standard_error(source, target)) if return_std else translated
 

@@ -75,8 +75,8 @@ def as_number(name: str, value: Any) -> Optional[float]:
 def as_fraction(name: str, value: Any) -> Optional[float]:
     number = as_number(name, value)
     if number is not None and not 0 <= number < 1:
-        raise ValueError(f"{name} is {value}: a rank tolerance of {value:g} is no fraction of the largest singular value, "
-                         "from 0 to 1")
+        raise ValueError(f"{name} is {value}: a rank tolerance of {value:g} is no fraction of the largest singular "
+                         "value, from 0 to 1")
     return number
 
 
@@ -126,7 +126,8 @@ def as_covariances(setting: Any, n_components: Any) -> Tuple[_core.Covariance, _
 
 def _as_matrix(setting: Any) -> Covariance:
     if isinstance(setting, numbers.Number):
-        raise TypeError(f"covariance is {setting!r}, a number; for the number of components write n_components={setting!r}")
+        raise TypeError(f"covariance is {setting!r}, a number; for the number of components write "
+                        f"n_components={setting!r}")
     return Covariance.matrix(setting)
 
 

@@ -185,13 +185,13 @@ def nan_message(X: Any, label: str, domain: int, names: Optional[Sequence[str]],
         return None
     row, column = place
     name = f" ('{names[column]}')" if names else ""
-    return (f"domain {domain} holds NaN at row {before + row}, column {column}{name}, counted from 0. It is the first of "
-            f"{count} NaN in {int(rows_with_nan(X).sum())} of the {X.shape[0]} rows of {label}; {advice}")
+    return (f"domain {domain} holds NaN at row {before + row}, column {column}{name}, counted from 0. It is the first "
+            f"of {count} NaN in {int(rows_with_nan(X).sum())} of the {X.shape[0]} rows of {label}; {advice}")
 
 
 def map_rows(X: Any, function: Callable[[Any], Any], missing: str, message: Callable[[Any, int], Optional[str]],
              before: int = 0) -> Any:
-    """function(X) for rows without NaN; rows with NaN stay NaN where `missing` is 'pass', and are an error otherwise."""
+    """function(X) for rows without NaN; rows with NaN stay NaN where `missing` is 'pass', else they are an error."""
     if is_sparse(X):
         parts = [map_rows(X[rows].toarray(), function, missing, message, rows.start) for rows in blocks(*X.shape)]
         return np.concatenate(parts)
@@ -209,8 +209,8 @@ def map_rows(X: Any, function: Callable[[Any], Any], missing: str, message: Call
 def checked_finite(X: Any) -> Any:
     if not all_finite(X):
         row, column = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(f"the samples hold infinity (inf), first at row {row}, column {column}, counted from 0, of those "
-                         "without NaN")
+        raise ValueError(f"the samples hold infinity (inf), first at row {row}, column {column}, counted from 0, of "
+                         "those without NaN")
     return X
 
 

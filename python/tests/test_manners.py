@@ -29,7 +29,8 @@ def diabetes():
 
 DATA = {
     "simulated": lambda: make_pairs(n=300, noise=1.0), "noisy": lambda: make_pairs(n=200, noise=4.0),
-    "no relation": lambda: make_pairs(n=300, d1=5, d2=4, causes=1, noise=20), "linnerud": linnerud, "diabetes": diabetes,
+    "no relation": lambda: make_pairs(n=300, d1=5, d2=4, causes=1, noise=20),
+    "linnerud": linnerud, "diabetes": diabetes,
 }
 
 
@@ -72,7 +73,8 @@ def test_predict_is_least_squares_with_all_components(pairs):
         model.score(X[1:], Y)
 
 
-@pytest.mark.parametrize("estimator", [MCA(), MCA(2), CGMCA("data1", 3), CGMCA("data2", 2, ridge=0.1), MCA(2, max_rank=3)])
+@pytest.mark.parametrize("estimator", [MCA(), MCA(2), CGMCA("data1", 3), CGMCA("data2", 2, ridge=0.1),
+                                       MCA(2, max_rank=3)])
 def test_coef_and_intercept_are_predict(pairs, estimator):
     X, Y = pairs
     model = estimator.fit(X, Y)

@@ -96,6 +96,37 @@ TEST_F(ModelFile, BringsBackEveryBit) {
   }
 }
 
+TEST_F(ModelFile, BringsBackWhatTheFitWasAskedFor) {
+  FitOptions options;
+  options.max_rank = {3, 0};
+  options.ridge = {Ridge(0.1), Ridge::oas()};
+  options.rank_tol = 1e-9;
+  fit(pairs.X1, pairs.X2, Covariance::data(Domain::two, 2), Covariance::diagonal(Vector::LinSpaced(4, 1, 2)), options)
+      .save(path);
+  const FitSettings loaded = Model::load(path).settings;
+  EXPECT_EQ(loaded.covariance, (std::array<std::string, 2>{"data2", "matrix"}));
+  EXPECT_EQ(loaded.components, (std::array<Index, 2>{2, 0}));
+  EXPECT_EQ(loaded.max_rank, (std::array<Index, 2>{3, 0}));
+  EXPECT_EQ(loaded.ridge, (std::array<Ridge, 2>{Ridge(0.1), Ridge::oas()}));
+  EXPECT_EQ(loaded.rank_tol, 1e-9);
+
+  const auto kind = [&](const Covariance& C) { return fit(pairs.X1, pairs.X2, C, C).settings; };
+  EXPECT_EQ(kind(Covariance::identity(2)).covariance[1], "identity");
+  EXPECT_EQ(kind(Covariance::identity(2)).components[1], 2);
+  EXPECT_EQ(kind(Covariance::largest_identity()).components[0], 0);
+  EXPECT_EQ(kind(Covariance::correlation(3)).covariance[0], "correlation");
+  EXPECT_EQ(kind(Covariance::matrix(2 * Matrix::Identity(2, 2))).covariance[0], "matrix");
+}
+
+TEST_F(ModelFile, ReadsFilesThatHoldNoSettings) {
+  auto& metadata = header["__metadata__"];
+  for (const char* name : {"covariance", "components", "max_rank", "ridge"}) {
+    for (const char* number : {"1", "2"}) ASSERT_EQ(metadata.erase(std::string("setting_") + name + number), 1U);
+  }
+  write_header(header);
+  EXPECT_EQ(Model::load(path).settings.covariance[0], "matrix");
+}
+
 TEST_F(ModelFile, ArraysOf32BitsAreWidened) {
   std::string narrow;
   for (auto& [name, tensor] : header.items()) {

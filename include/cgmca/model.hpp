@@ -58,7 +58,18 @@ struct Certificate {
   std::string route;  // what ran: summary form, how each domain was whitened, how B, as "qr: gesdd, geqrf; B gesdd"
 };
 
+// What the fit was asked for, so that another can be made like it.
+struct FitSettings {
+  // "identity", "data1", "correlation", …; "matrix" for one given by its entries, of which the maps hold C = M Mᵀ
+  std::array<std::string, 2> covariance{"matrix", "matrix"};
+  std::array<Index, 2> components{};  // the number after the name, as 4 of identity:4; 0 where there is none
+  std::array<Index, 2> max_rank{};    // 0: no limit
+  std::array<Ridge, 2> ridge{};
+  std::optional<double> rank_tol;
+};
+
 struct Model {
+  FitSettings settings;
   Index samples = 0;                                // n
   Index common_dimension = 0;                       // k
   std::array<std::string, 2> covariances;           // what was prescribed, in words

@@ -17,9 +17,10 @@ True
 True
 
 Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summary`. Files: `read`, `read_blocks`,
-`write`; `load` and `save` for models, which the command line `cgmca` shares. Choosing ranks and ridge: `tune`; how many
-correlations are real: `permutation_test`. Images:
-`cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`, `plot_translation`.
+`write`; `load` and `save` for models, which the command line `cgmca` shares. Complex data: `real_features`. Covariances
+by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`; how many correlations are real:
+`permutation_test`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`,
+`plot_translation`.
 """
 
 from . import datasets, image
@@ -29,10 +30,13 @@ from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._models import load, save
 from ._plotting import plot_correlations, plot_translation
+from ._settings import Covariance
+from ._tables import real_features
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "FitWarning", "InfeasibleError", "InternalError", "Summary", "PermutationTest",
-    "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load", "permutation_test",
-    "plot_correlations", "plot_translation", "read", "read_blocks", "save", "set_threads", "threads", "tune", "write",
+    "CGMCA", "MCA", "Certificate", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
+    "PermutationTest", "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load",
+    "permutation_test", "plot_correlations", "plot_translation", "read", "read_blocks", "real_features", "save",
+    "set_threads", "threads", "tune", "write",
 ]

@@ -1,9 +1,11 @@
-"""What differs between the versions of scikit-learn: 1.2 (Debian 12) to the newest."""
+"""What differs between the versions of scikit-learn, 1.2 (Debian 12) to the newest; warnings."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import sys
+import warnings
+from typing import Any, Type
 
 from sklearn.utils import check_array as _check_array
 
@@ -25,3 +27,19 @@ except ImportError:  # before 1.6 it was a method
 
 def validate_data(estimator: Any, X: Any, *, reset: bool, finite: bool = True, **options: Any) -> Any:
     return _validate_data(estimator, X, reset=reset, **{_FINITE: finite}, **options)
+
+
+def check_n_features(estimator: Any, X: Any) -> None:
+    """scikit-learn's error for another number of features, for tables that it does not know."""
+    expected = vars(estimator).get("n_features_in_", X.shape[1])
+    if X.shape[1] != expected:
+        raise ValueError(f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {expected} "
+                         "features as input")
+
+
+def warn_user(message: str, category: Type[Warning] = UserWarning) -> None:
+    """A warning that names the line of the user's program, however deep in the package or scikit-learn we are."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cgmca", "sklearn"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
+import copy
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
+                          TransformerMixin, clone)
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
-from ._certificate import Certificate, FitWarning, Regularized
-from ._compat import check_array, validate_data
-from ._settings import as_count, as_covariances, as_number, as_pair, as_ridge
+from . import _core, _tables
+from ._certificate import FitWarning
+from ._compat import check_array, check_n_features, validate_data, warn_user
+from ._found import Found
+from ._settings import as_choice, as_count, as_covariances, as_fraction, as_pair, as_ridge
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,23 +40,32 @@ class _Pending:
 
 
 def _fit(summary: _core.Summary, **settings: Any) -> _core.Model:
-    model = _core.fit(summary, **settings)
+    try:
+        model = _core.fit(summary, **settings)
+    except _core.InfeasibleError as error:
+        if ":" in settings[f"c{error.domain}"].description:  # as identity:9, whose number is n_components
+            error.args = (f"{error}: n_components is {error.covariance_rank}, at most {error.data_rank} is possible",)
+        raise
     for text in model.warnings():
-        warnings.warn(text, FitWarning, stacklevel=3)
+        warn_user(text, FitWarning)
     return model
 
 
 def _as_columns(Y: Any, **options: Any) -> Any:
     """The second domain: a single feature may come one-dimensional, as scikit-learn's targets do."""
-    Y = check_array(Y, dtype="numeric", ensure_2d=False, input_name="Y", **options)
+    _tables.refuse_complex(Y, "Y")
+    Y = check_array(_tables.plain(Y), dtype="numeric", ensure_2d=False, input_name="Y", **options)
     return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
-def _names_of(frame: Any) -> Optional[list[str]]:
-    """The names of a data frame's columns, where all are text and no two are equal."""
-    columns = list(getattr(frame, "columns", []))
-    named = columns and all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns)
-    return columns if named else None
+def _names_of_second(Y: Any) -> Optional[list[str]]:
+    """The names of Y's features; a pandas Series has one."""
+    name = getattr(Y, "name", None)
+    return [name] if isinstance(name, str) and _is_flat(Y) else _tables.names_of(Y)
+
+
+def _is_flat(Y: Any) -> bool:
+    return len(Y.shape if hasattr(Y, "shape") else np.asarray(Y).shape) == 1
 
 
 def _keep_names(estimator: Any, names: Optional[Sequence[str]]) -> None:
@@ -62,7 +74,8 @@ def _keep_names(estimator: Any, names: Optional[Sequence[str]]) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,  # type: ignore[misc]
+                RegressorMixin, BaseEstimator):
     """What CGMCA and MCA share."""
 
     n_components: Optional[int]
@@ -76,50 +89,61 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # Fitting
 
     def fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
-            extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None) -> Self:
+            extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None, missing: str = "error") -> Self:
         """Find the two maps.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_x)
-            Samples of domain 1. C-contiguous float64 arrays are used where they lie; other types are converted
-            block by block.
+            Samples of domain 1: an array, a data frame (pandas, polars), a pyarrow Table or a SciPy sparse matrix.
+            C-contiguous float64 arrays are used where they lie; other types are converted block by block. The names of
+            a table's columns are kept and checked at every later use.
         Y : array-like of shape (n_samples, n_features_y) or (n_samples,)
             Samples of domain 2: row i belongs to row i of X.
         y : array-like
             Another name for Y, for programs that call it so.
         extra_X, extra_Y : array-like of shape (any number, n_features)
             Samples of a domain without partners. They better its mean and covariance.
+        missing : {'error', 'drop'}
+            NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
 
         Returns
         -------
         self
         """
-        names = _names_of(self._second(Y, y))
-        X, Y = self._check_pairs(X, Y, y, reset=True, least=2)
+        as_choice("missing", missing, ("error", "drop"))
+        Y = self._second(Y, y)
+        names, one_dimensional = _names_of_second(Y), _is_flat(Y)
+        X, Y = self._check_pairs(X, Y, reset=True, least=2, missing=missing)
         self.__dict__.pop("summary_", None)
-        settings = self._settings(extra_X, extra_Y)
-        summary = self._new_summary(X, Y, names).add(X, Y)
+        self._one_dimensional = one_dimensional
+        names_of_X = vars(self).get("feature_names_in_")
+        settings = self._settings(_tables.in_order(extra_X, names_of_X, "extra_X"),
+                                  _tables.in_order(extra_Y, names, "extra_Y"), missing)
+        summary = self._add(self._new_summary(X, Y, names), X, Y)
         self._model = _fit(summary, **settings)
         return self
 
-    def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> Self:
+    def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+                    missing: str = "error") -> Self:
         """Take in more pairs. The maps are computed when they are next needed.
 
         The pairs gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
-        summary: after it `partial_fit` begins anew, with a warning.
+        summary: after it `partial_fit` begins anew, with a warning. ``missing`` is that of `fit`.
         """
+        as_choice("missing", missing, ("error", "drop"))
         first = "summary_" not in vars(self)
         if first and "_model" in vars(self):
-            warnings.warn("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all "
-                          "of them by partial_fit", FitWarning, stacklevel=2)
-        names = _names_of(self._second(Y, y))
-        X, Y = self._check_pairs(X, Y, y, reset=first, least=1)
+            warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
+                      "them by partial_fit", FitWarning)
+        Y = self._second(Y, y)
+        names, one_dimensional = _names_of_second(Y), _is_flat(Y)
+        X, Y = self._check_pairs(X, Y, reset=first, least=1, missing=missing)
         if first:
-            summary = self._new_summary(X, Y, names).add(X, Y)
-            self.summary_ = summary
+            self.summary_ = self._add(self._new_summary(X, Y, names), X, Y)
+            self._one_dimensional = one_dimensional
         else:
-            self.summary_.add(X, Y)
+            self.summary_ = self._add(self.summary_, X, Y)
         self._model = _Pending(self.summary_, self)
         return self
 
@@ -140,30 +164,41 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         self._model = _fit(summary, **self._settings(extra_X, extra_Y))
         self.__dict__.pop("summary_", None)
+        self._one_dimensional = False
         _keep_names(self, summary.feature_names[0])
         self.n_features_in_ = summary.n_features[0]
         return self
 
     def fit_transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> Any:
-        """``fit(X, Y).transform(X)``: domain 1 in the common space, which is what a pipeline passes on.
+        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array.
 
-        ``fit(X, Y).transform(X, Y)`` gives both domains.
+        That is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which that
+        step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
         """
         return self.fit(X, Y, y=y).transform(X)
 
     # Using the maps
 
-    def transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None) -> Any:
+    def transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
         """Domain 1, and domain 2 if given, in the common space.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            A table's columns must have the names they had in `fit`. Those of X must be in the same order too, as in all
+            of scikit-learn; those of Y are put in order, with a warning.
+        missing : {'error', 'pass'}
+            NaN is an error, or makes rows of NaN.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components), or a pair of them when Y is given
+            ``set_output(transform="pandas")`` makes the first a data frame.
         """
-        Zx = self.apply(X, domain=1)
-        return Zx if Y is None else (Zx, self.apply(Y, domain=2))
+        Zx = self._apply(X, 1, missing, strict=True)
+        return Zx if Y is None else (Zx, self._apply(Y, 2, missing))
 
-    def apply(self, X: ArrayLike, domain: int = 1) -> Array:
+    def apply(self, X: ArrayLike, domain: int = 1, *, missing: str = "error") -> Array:
         """Samples of one domain in the common space; ``apply(Y, domain=2)`` needs no X.
 
         Examples
@@ -177,8 +212,8 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> np.allclose(np.cov(Z.T), np.eye(2))     # the prescribed covariance
         True
         """
-        model = self._fitted()
-        return model.apply(domain, self._check_samples(X, domain))
+        applied: Array = self._apply(X, domain, missing)
+        return applied
 
     def inverse_transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, method: str = "exact",
                           iterations: Optional[int] = None, tolerance: Optional[float] = None) -> Any:
@@ -187,6 +222,7 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X, Y : array-like of shape (n_samples, n_components)
+            For a data frame the samples are a data frame, with the names of the domain's features.
         method : {'exact', 'mahalanobis', 'lmmse', 'lsqr'}
             'exact': of all samples that map to the point the one nearest to the mean; 'mahalanobis': the most likely
             one; 'lmmse': best linear estimate, for points that come from the *other* domain's map; 'lsqr': iterative
@@ -196,19 +232,23 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         model = self._fitted()
 
-        def back(Z: ArrayLike, domain: int) -> Array:
-            Z = check_array(Z, dtype="numeric", input_name="X" if domain == 1 else "Y")
-            return model.invert(domain, Z, method, iterations, tolerance)
+        def back(Z: ArrayLike, domain: int) -> Any:
+            points = check_array(_tables.plain(Z), dtype="numeric", input_name="X" if domain == 1 else "Y")
+            samples = model.invert(domain, points, method, iterations, tolerance)
+            return _tables.like(Z, samples, self._names(domain))
 
         return back(X, 1) if Y is None else (back(X, 1), back(Y, 2))
 
     def translate(self, X: ArrayLike, source: int = 2, target: int = 1, method: str = "lmmse", return_std: bool = False,
-                  *, iterations: Optional[int] = None, tolerance: Optional[float] = None) -> Any:
+                  *, iterations: Optional[int] = None, tolerance: Optional[float] = None,
+                  missing: str = "error") -> Any:
         """Samples of one domain as samples of the other.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features of the source)
+            The columns of a table are put in the order of the fit by their names, with a warning; other names are an
+            error.
         source, target : 1 or 2
         method : {'lmmse', 'exact', 'mahalanobis', 'lsqr'}
             'lmmse', the best linear estimate, is the one to use; it alone knows its error. The others invert the
@@ -218,28 +258,55 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             are too small for new ones where these are not many more than the components.
         iterations, tolerance : int, float
             For 'lsqr': at most so many steps (20), and when to stop before (1e-6).
+        missing : {'error', 'pass'}
+            NaN is an error, or makes rows of NaN.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features of the target)
+            For a data frame or Table, one of the same kind, with the names of the target's features and X's index.
         """
         model = self._fitted()
         if return_std and method != "lmmse":
             raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none")
-        translated = model.translate(source, target, self._check_samples(X, source), method, iterations, tolerance)
+        translated = self._map(
+            X, source, missing, lambda rows: model.translate(source, target, rows, method, iterations, tolerance))
+        translated = _tables.like(X, translated, self._names(target))
         return (translated, model.standard_error(source, target)) if return_std else translated
 
-    def score(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> float:
-        """How much of domain 1's variance ``translate(Y)`` explains: 1 is all of it, 0 is what the mean would.
+    def predict(self, X: ArrayLike, *, missing: str = "error") -> Array:
+        """Domain 2 from domain 1: the best linear estimate, ``translate(X, 1, 2)`` as an array.
 
-            1 - Σ‖x - x̂‖² / Σ‖x - mean of the training pairs‖²
+        It is ``X @ coef_.T + intercept_``. Where `fit` had a one-dimensional Y the result is one-dimensional too.
+        scikit-learn's CCA predicts as if all its correlations were 1, which estimates too much; this does not.
 
-        It can be compared between covariances, numbers of components, ranks and ridges; `GridSearchCV` uses it.
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 3))
+        >>> Y = X[:, :2] + random.normal(size=(200, 2))
+        >>> model = cgmca.MCA().fit(X, Y)
+        >>> np.allclose(model.predict(X), X @ model.coef_.T + model.intercept_)
+        True
         """
-        Y = self._second(Y, y)
-        estimate = self.translate(Y, source=2, target=1)
-        X = self._check_samples(X, 1)
-        if len(X) != len(estimate):
-            raise ValueError(f"domain 1 has {len(X)} samples and domain 2 has {len(estimate)}; "
+        model = self._fitted()
+        predicted: Array = self._map(X, 1, missing, lambda rows: model.translate(1, 2, rows, "lmmse"), strict=True)
+        return predicted.ravel() if vars(self).get("_one_dimensional", False) else predicted
+
+    def score(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+              sample_weight: Optional[ArrayLike] = None) -> float:
+        """R² of ``predict(X)``, the mean over the features of Y: 1 is perfect, 0 is what the mean would attain.
+
+        It is what ``scoring="r2"`` computes, and can be compared between covariances, numbers of components, ranks and
+        ridges; `GridSearchCV` uses it. ``sample_weight`` weighs the samples of the score.
+        """
+        expected = self._finite(self._second(Y, y), 2)
+        found = self.predict(X)
+        if len(found) != len(expected):
+            raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
                              "matched pairs need as many of each")
-        spread = float(np.sum((X - self._fitted().mean(1)) ** 2))
-        return 1 - float(np.sum((X - estimate) ** 2)) / spread if spread > 0 else 0.0
+        return float(r2_score(expected, found, sample_weight=sample_weight))
 
     def verify(self, X: ArrayLike, Y: ArrayLike) -> dict[str, Any]:
         """What the maps attain on given pairs, from these and the maps alone.
@@ -251,78 +318,64 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             pairs that have nothing to do with each other), ``constraint_residuals`` and ``mean_residuals`` how far
             covariance and mean of each map's output are from what was prescribed, ``samples`` the number of pairs.
         """
-        model = self._fitted()
-        return model.attained(self._check_samples(X, 1), self._check_samples(Y, 2))
-
-    # What the fit found
+        return self._fitted().attained(self._finite(X, 1), self._finite(Y, 2))
 
     @property
-    def A_(self) -> Tuple[Optional[Array], Optional[Array]]:
-        """The linear parts of the two maps, (n_components, n_features) each: z = A (x - mean)."""
-        return self._of_both("matrix")
-
-    @property
-    def means_(self) -> Tuple[Optional[Array], Optional[Array]]:
-        """Means of the two domains."""
-        return self._of_both("mean")
-
-    @property
-    def canonical_correlations_(self) -> Array:
-        """Correlations of the pairs of canonical directions, descending."""
-        return self.certificate_.singular_B
-
-    @property
-    def ranks_(self) -> Tuple[int, int]:
-        """Ranks of the two domains' data."""
-        return self.certificate_.ranks
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The proof that these are the maps asked for."""
-        entries = self._fitted().certificate()
-        one, two = entries.pop("constrained")
-        return Certificate(constrained=(Regularized(*one), Regularized(*two)), **entries)
-
-    @property
-    def n_components_(self) -> int:
-        """Dimensions of the common space."""
-        return self._fitted().common_dimension
-
-    @property
-    def n_samples_(self) -> int:
-        """Pairs that the maps were fitted to."""
-        return self._fitted().samples
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
+    def feature_names_y_(self) -> Optional[NDArray[np.object_]]:
+        """Names of domain 2's features; None where Y had none. Those of domain 1 are in ``feature_names_in_``."""
+        names = self._names(2)
+        return np.array(names, dtype=object) if names else None
 
     # Inner workings
 
     def _covariance_setting(self) -> Any:
         raise NotImplementedError
 
-    def _settings(self, extra_X: Any = None, extra_Y: Any = None) -> dict[str, Any]:
+    def _settings(self, extra_X: Any = None, extra_Y: Any = None, missing: str = "error") -> dict[str, Any]:
         c1, c2 = as_covariances(self._covariance_setting(), self.n_components)
-        return {"c1": c1, "c2": c2, "rank_tol": as_number("rank_tol", self.rank_tol),
+        options: dict[str, Any] = {"finite": False, "ensure_min_samples": 0}
+        extra = [None if extra_X is None else check_array(_tables.plain(extra_X), dtype="numeric", **options),
+                 None if extra_Y is None else _as_columns(extra_Y, **options)]
+        if missing == "drop":
+            extra = [None if rows is None else rows[~_tables.rows_with_nan(rows)] for rows in extra]
+        return {"c1": c1, "c2": c2, "rank_tol": as_fraction("rank_tol", self.rank_tol),
                 "max_rank": tuple(as_count("max_rank", rank) or 0 for rank in as_pair(self.max_rank)),
-                "ridge": tuple(map(as_ridge, as_pair(self.ridge))),
-                "extra_X": None if extra_X is None else check_array(extra_X, finite=False, dtype="numeric",
-                                                                        ensure_min_samples=0),
-                "extra_Y": None if extra_Y is None else _as_columns(extra_Y, finite=False, ensure_min_samples=0)}
+                "ridge": tuple(map(as_ridge, as_pair(self.ridge))), "extra_X": extra[0], "extra_Y": extra[1]}
 
     def _new_summary(self, X: Any, Y: Any, names_of_Y: Optional[list[str]]) -> _core.Summary:
         names_of_X = vars(self).get("feature_names_in_")
         return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate,
                              feature_names=[None if names_of_X is None else list(names_of_X), names_of_Y])
 
+    def _add(self, summary: _core.Summary, X: Any, Y: Any) -> _core.Summary:
+        """The summary with more pairs, all of them or none. Sparse ones are made dense block by block."""
+        before = summary.n_samples
+        try:
+            if not (_tables.is_sparse(X) or _tables.is_sparse(Y)) or X.shape[0] != Y.shape[0]:
+                return summary.add(X, Y)
+            longer = copy.copy(summary)
+            for rows in _tables.blocks(X.shape[0], X.shape[1] + Y.shape[1]):
+                longer.add(X[rows], Y[rows])
+            return longer
+        except ValueError:
+            advice = "missing='drop' leaves out the pairs that hold NaN"
+            for label, domain, data in (("X", 1, X), ("Y", 2, Y)):
+                message = _tables.nan_message(data, label, domain, summary.feature_names[domain - 1], advice, before)
+                if message:
+                    raise ValueError(message) from None
+            raise
+
     def _fitted(self) -> _core.Model:
         check_is_fitted(self)
         return self._model.get() if isinstance(self._model, _Pending) else self._model
 
-    def _of_both(self, what: str) -> Tuple[Any, Any]:
-        model = self._fitted()
-        return tuple(getattr(model, what)(domain) if model.has(domain) else None for domain in (1, 2))  # type: ignore
+    def _names(self, domain: int) -> Optional[Sequence[str]]:
+        """Names of a domain's features in the fit, None where there are none."""
+        check_is_fitted(self)
+        if isinstance(self._model, _Pending):  # its maps may not be needed yet
+            return self._model.summary.feature_names[domain - 1]
+        known = domain in (1, 2) and self._model.has(domain)
+        return (self._model.feature_names(domain) or None) if known else None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
@@ -336,16 +389,63 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                              "give the second domain's samples as Y")
         return Y
 
-    def _check_pairs(self, X: Any, Y: Any, y: Any, *, reset: bool, least: int) -> Tuple[Any, Any]:
-        Y = self._second(Y, y)
+    def _check_pairs(self, X: Any, Y: Any, *, reset: bool, least: int, missing: str) -> Tuple[Any, Any]:
         # NaN and infinity are found by the library, which names row and column.
-        X = validate_data(self, X, reset=reset, dtype="numeric", finite=False, ensure_min_samples=least)
-        return X, _as_columns(Y, finite=False)
+        X = self._check_first(X, reset=reset, finite=False, ensure_min_samples=least)
+        if not reset:
+            Y = _tables.in_order(Y, self._names(2), "Y")
+        Y = _as_columns(Y, finite=False, accept_sparse="csr")
+        if missing == "drop" and X.shape[0] == Y.shape[0]:
+            bad = _tables.rows_with_nan(X) | _tables.rows_with_nan(Y)
+            if bad.any():
+                warn_user(f"{bad.sum()} of {len(bad)} pairs were left out because they hold NaN, the first of them at "
+                          f"row {bad.argmax()} (counted from 0)")
+                X, Y = X[~bad], Y[~bad]
+        return X, Y
 
-    def _check_samples(self, X: Any, domain: int) -> Any:
+    def _check_first(self, X: Any, *, reset: bool, strict: bool = True, **options: Any) -> Any:
+        """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""
+        _tables.refuse_complex(X, "X")
+        names = _tables.names_of(X)
+        if not reset and not (strict and _tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
+            X = _tables.in_order(X, vars(self).get("feature_names_in_"), "X", strict=strict)
+        options = {"dtype": "numeric", "accept_sparse": "csr", **options}
+        if names is None or _tables.is_pandas(X):
+            return validate_data(self, X, reset=reset, **options)
+        X = check_array(_tables.plain(X), input_name="X", estimator=self, **options)
+        if reset:
+            _keep_names(self, names)
+            self.n_features_in_ = X.shape[1]
+        check_n_features(self, X)
+        return X
+
+    def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
+        check_is_fitted(self)
         if domain == 1:
-            return validate_data(self, X, reset=False, dtype="numeric")
-        return _as_columns(X)
+            return self._check_first(X, reset=False, strict=strict, finite=False)
+        return _as_columns(_tables.in_order(X, self._names(2), "Y"), finite=False, accept_sparse="csr")
+
+    def _finite(self, X: Any, domain: int) -> Any:
+        """The samples of a domain as an array without NaN and infinity."""
+        X = self._check_samples(X, domain)
+        X = X.toarray() if _tables.is_sparse(X) else X
+        return self._map_checked(X, domain, "error", "leave such samples out", lambda rows: rows)
+
+    def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
+        """function(rows) for the samples of a domain, with NaN as `missing` says."""
+        as_choice("missing", missing, ("error", "pass"))
+        X = self._check_samples(X, domain, strict=strict)
+        return self._map_checked(X, domain, missing, "missing='pass' makes rows of NaN of them", function)
+
+    def _map_checked(self, X: Any, domain: int, missing: str, advice: str, function: Any) -> Any:
+        def message(rows: Any, before: int) -> Optional[str]:
+            return _tables.nan_message(rows, "X" if domain == 1 else "Y", domain, self._names(domain), advice, before)
+
+        return _tables.map_rows(X, function, missing, message)
+
+    def _apply(self, X: Any, domain: int, missing: str, *, strict: bool = False) -> Any:
+        model = self._fitted()
+        return self._map(X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict)
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
         return {"requires_y": True, "preserves_dtype": [np.float64]}
@@ -353,6 +453,7 @@ class _Matching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
@@ -365,11 +466,11 @@ class CGMCA(_Matching):
 
     Parameters
     ----------
-    covariance : {'identity', 'data1', 'data2', 'correlation'}, array of shape (k, k), or a pair of these
+    covariance : {'identity', 'data1', 'data2', 'correlation'}, array of shape (k, k), `Covariance`, or a pair of these
         Covariance of both maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
         directions are those of canonical correlation analysis; 'data1' and 'data2' are the best approximation of that
         domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pair is
-        correlated.
+        correlated; `Covariance` gives one by a factor or by standard deviations.
     n_components : int, optional
         Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
         'data1' and 'data2'. An array has its own.
@@ -394,6 +495,13 @@ class CGMCA(_Matching):
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str
         Of domain 1, where X had names.
+    feature_names_y_ : array of str, or None
+        Of domain 2, where Y had names.
+    x_rotations_, y_rotations_, x_weights_, y_weights_, x_loadings_, y_loadings_ : arrays of shape (n_features, c)
+        What scikit-learn's CCA calls so: canonical directions, the same of length 1, and what the features share with
+        them.
+    coef_, intercept_ : arrays
+        ``predict(X)`` is ``X @ coef_.T + intercept_``.
     summary_ : Summary
         The pairs taken in by `partial_fit`.
 

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Iterator, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Tuple, Union, overload
 
-from . import _core
+import numpy as np
+
+from . import _core, _tables
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 Path = Union[str, "os.PathLike[str]"]
 
+_ARROW = (".parquet", ".feather", ".arrow")
 
-def read(source: Path, *, columns: bool = False) -> NDArray[np.float64]:
+
+@overload
+def read(source: Path, *, columns: bool = ..., frame: Literal[False] = ...) -> NDArray[np.float64]: ...
+@overload
+def read(source: Path, *, columns: bool = ..., frame: Literal[True]) -> Any: ...
+def read(source: Path, *, columns: bool = False, frame: bool = False) -> Any:
     """The matrix of a file, samples as rows, as the command line reads it.
 
     Parameters
     ----------
     source : path, or ``path:member`` where a file holds several arrays
-        .npy, .npz, .csv, .tsv, IDX (plain or .gz), .mat (v5, v7.3), .h5, or a folder of PNG images. Arrays of more
-        than two dimensions are flattened per sample. Numbers are not scaled.
+        .npy, .npz, .csv, .tsv, IDX (plain or .gz), .mat (v5, v7.3), .h5, a folder of PNG images, or .parquet, .feather
+        and .arrow, for which pyarrow must be installed. Arrays of more than two dimensions are flattened per sample.
+        Numbers are not scaled.
     columns : bool
         Samples are the file's columns, as MATLAB users often store them.
+    frame : bool
+        Return a pandas DataFrame, which has the names of the features where the file has them.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features), or DataFrame
 
     Examples
     --------
@@ -34,8 +48,21 @@ def read(source: Path, *, columns: bool = False) -> NDArray[np.float64]:
     array([[1., 2.],
            [3., 4.],
            [5., 6.]])
+    >>> list(cgmca.read(path, frame=True).columns)
+    ['length', 'width']
     """
-    return _core.read(os.fspath(source), columns)
+    path = os.fspath(source)
+    if path.endswith(_ARROW):
+        X, names = _read_arrow(path)
+        X, names = (np.ascontiguousarray(X.T), None) if columns else (X, names)
+    elif frame:
+        X, names = _read_named(path, columns)
+    else:
+        return _core.read(path, columns)
+    if not frame:
+        return X
+    import pandas
+    return pandas.DataFrame(X, columns=names)
 
 
 def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Iterator[NDArray[np.float64]]:
@@ -55,11 +82,62 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Ite
     """
     if size < 1:
         raise ValueError(f"blocks of {size} samples; at least 1 is needed")
-    reader = _core.BlockReader(os.fspath(source), columns)
-    while len(block := reader.next(size)):
-        yield block
+    path = os.fspath(source)
+    if path.endswith(".parquet") and not columns:
+        pyarrow = _pyarrow(path)
+        for batch in _parquet(path).iter_batches(size):
+            yield _tables.plain(pyarrow.Table.from_batches([batch]))
+    elif path.endswith(_ARROW):
+        X = read(path, columns=columns)
+        yield from (X[first:first + size] for first in range(0, len(X), size))
+    else:
+        reader = _core.BlockReader(path, columns)
+        while len(block := reader.next(size)):
+            yield block
 
 
 def write(target: Path, X: ArrayLike) -> None:
     """Write samples (rows) to .npy, .csv, .tsv, .mat or .h5; the file appears whole or not at all."""
     _core.write(os.fspath(target), X)
+
+
+def _read_named(path: str, columns: bool) -> Tuple[Any, Optional[list[str]]]:
+    reader = _core.BlockReader(path, columns)
+    parts = []
+    while len(block := reader.next(1 << 16)):
+        parts.append(block)
+    X = np.concatenate(parts) if parts else np.empty((0, reader.features))
+    return X, reader.feature_names or None
+
+
+def _pyarrow(path: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(f"'{path}' needs pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def _parquet(path: str) -> Any:
+    pyarrow = _pyarrow(path)
+    import pyarrow.parquet
+    try:
+        return pyarrow.parquet.ParquetFile(path)
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"'{path}': {error}") from None
+
+
+def _read_arrow(path: str) -> Tuple[Any, Optional[list[str]]]:
+    pyarrow = _pyarrow(path)
+    if path.endswith(".parquet"):
+        table = _parquet(path).read()
+    else:
+        import pyarrow.feather
+        try:
+            table = pyarrow.feather.read_table(path)
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(f"'{path}': {error}") from None
+    try:
+        return _tables.plain(table), _tables.names_of(table)
+    except ValueError as error:
+        raise ValueError(f"'{path}': {error}") from None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Optional, Union
 
 from . import _core
 from ._estimators import CGMCA, MCA, _keep_names
@@ -35,16 +34,18 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *, do
 def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     """Read a model written by `save`, by ``cgmca fit`` or by C++, as a fitted `CGMCA`.
 
-    Its parameters are those of the fit as far as the file tells; a covariance given as an array is restored to
-    rounding.
+    Its parameters are those of the fit: covariance, n_components, max_rank, ridge and rank_tol. A covariance given by
+    an array, a factor or standard deviations is restored as an array, to rounding. ``accumulate`` is a matter of the
+    summary, and 'auto'.
     """
     model = _core.Model.load(os.fspath(path))
-    settings = [_setting_of(model, domain) for domain in (1, 2)]
-    (covariance1, n1), (covariance2, n2) = settings
-    if isinstance(covariance1, str) and covariance1 == covariance2 and n1 == n2:
-        estimator = CGMCA(covariance=covariance1, n_components=n1)
-    else:
-        estimator = CGMCA(covariance=(covariance1, covariance2), n_components=n1 if n1 is not None else n2)
+    settings = model.settings()
+    covariances = [_covariance_of(model, domain) for domain in (1, 2)]
+    same = isinstance(covariances[0], str) and covariances[0] == covariances[1]
+    n1, n2 = settings["components"]
+    estimator = CGMCA(covariances[0] if same else tuple(covariances), n_components=n1 or n2 or None,
+                      max_rank=_once(*(rank or None for rank in settings["max_rank"])), ridge=_once(*settings["ridge"]),
+                      rank_tol=settings["rank_tol"])
     estimator._model = model
     if model.has(1):
         estimator.n_features_in_ = model.features(1)
@@ -52,11 +53,16 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     return estimator
 
 
-def _setting_of(model: _core.Model, domain: int) -> Tuple[Any, Optional[int]]:
-    words = re.fullmatch(r"(identity|data1|data2|correlation)(?::(\d+))?", model.covariances[domain - 1])
-    if words:
-        return words[1], int(words[2]) if words[2] else None
+def _once(one: Any, two: Any) -> Any:
+    """What both domains share, or a pair."""
+    return one if one == two else (one, two)
+
+
+def _covariance_of(model: _core.Model, domain: int) -> Any:
+    kind = model.settings()["covariance"][domain - 1]
+    if kind != "matrix":
+        return kind
     if not model.has(domain):
-        return "identity", None
+        return "identity"
     M = model.mixing(domain)
-    return M @ M.T, None
+    return M @ M.T

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 
 import numpy as np
 
-from . import _core
+from . import _core, _tables
 from ._compat import check_array
 from ._estimators import CGMCA, _as_columns
-from ._settings import as_count, as_number, as_pair, as_ridge
+from ._settings import as_count, as_fraction, as_pair, as_ridge
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -125,7 +125,11 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     5
     >>> model = result.estimator.fit(X, Y)
     """
-    X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
+    names_of_X, names_of_Y = _tables.names_of(X), _tables.names_of(Y)
+    extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
+    extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
+    labelled_X = _tables.plain(_tables.in_order(labelled_X, names_of_X, "labelled_X"))
+    X, Y = _as_rows(X), _as_columns(Y, finite=False)
     families = [covariance] if isinstance(covariance, str) else list(covariance)
     labelled: Any = None
     of_labelled: List[int] = []
@@ -144,11 +148,16 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
         X, Y, families=families, ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
         max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
         ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds, repeats=repeats, seed=seed,
-        rank_tol=as_number("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
+        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
         labelled_labels=of_labelled, pair_labels=of_pairs, progress=progress)
     trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
                       trials[found["best"]].params, trials[found["chosen"]].params)
+
+
+def _as_rows(X: Any) -> Any:
+    _tables.refuse_complex(X, "X")
+    return check_array(_tables.plain(X), finite=False, dtype="numeric", input_name="X")
 
 
 def _list(values: Any) -> List[Any]:
@@ -195,10 +204,10 @@ def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] 
     if isinstance(X, _core.Summary):
         summary = X
     else:
-        X, Y = check_array(X, finite=False, dtype="numeric"), _as_columns(Y, finite=False)
+        X, Y = _as_rows(X), _as_columns(Y, finite=False)
         summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y)
     one, two = (as_count("max_rank", rank) or 0 for rank in as_pair(max_rank))
     ridge1, ridge2 = map(as_ridge, as_pair(ridge))
-    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_number("rank_tol", rank_tol), permutations,
+    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_fraction("rank_tol", rank_tol), permutations,
                                    seed, level, progress)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])

@@ -16,9 +16,11 @@ py::array as_array(const py::object& object, const char* name) {
     PyErr_Clear();
     throw py::type_error(fmt::format("{} is no array of numbers", name));
   }
-  if (std::string_view("biuf").find(array.dtype().kind()) == std::string_view::npos) {
-    throw py::type_error(
-        fmt::format("{} holds {}; real numbers are needed", name, py::str(array.dtype()).cast<std::string>()));
+  const char kind = array.dtype().kind();
+  if (std::string_view("biuf").find(kind) == std::string_view::npos) {
+    throw py::type_error(fmt::format(
+        "{} holds {}; real numbers are needed{}", name, py::str(array.dtype()).cast<std::string>(),
+        kind == 'c' ? ". cgmca.real_features(array, 'magnitude'), 'power' or 'stack' makes them of complex ones" : ""));
   }
   return array;
 }

@@ -40,10 +40,13 @@ class SharedSummary {
     const std::lock_guard lock(mutex_);
     return work(summary_);
   }
-  // Matched samples, one array a domain, all of them or none. ValueError, TypeError, KeyboardInterrupt.
-  void add(const py::args& arrays);
+  // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
+  // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
+  void add(const py::tuple& arrays);
 
  private:
+  void add_in_order(const py::tuple& arrays);
+
   Summary summary_;
   std::mutex mutex_;
 };

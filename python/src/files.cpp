@@ -52,6 +52,7 @@ void bind_files(py::module_& module) {
            py::arg("source"), py::arg("columns") = false)
       .def_property_readonly("features", &BlockReader::features)
       .def_property_readonly("samples", &BlockReader::samples)
+      .def_property_readonly("feature_names", &BlockReader::feature_names)
       .def(
           "next",
           [](BlockReader& self, Index most) {

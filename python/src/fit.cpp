@@ -4,6 +4,7 @@
 #include <cgmca/fit.hpp>
 #include <cgmca/threads.hpp>
 
+#include <pybind11/eigen.h>
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
@@ -52,6 +53,11 @@ void bind_fit(py::module_& module) {
       .def_static("correlation", &Covariance::correlation, py::arg("k"))
       .def_static(
           "matrix", [](const py::object& C) { return Covariance::matrix(from_matrix(C, "covariance")); }, py::arg("C"))
+      .def_static(
+          "factor", [](const py::object& F) { return Covariance::factor(from_matrix(F, "the covariance's factor")); },
+          py::arg("F"))
+      .def_static(
+          "diagonal", [](const Vector& sd) { return Covariance::diagonal(sd); }, py::arg("sd"))
       .def_property_readonly("description", &Covariance::description);
 
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),

@@ -117,6 +117,21 @@ py::dict certificate_of(const FittedModel& self) {
   return result;
 }
 
+py::dict settings_of(const FittedModel& self) {
+  const FitSettings& settings = self.model.settings;
+  const auto ridge = [&](std::size_t i) -> py::object {
+    const Ridge& one = settings.ridge[i];
+    return one.automatic ? py::object(py::str("auto")) : py::object(py::float_(one.value));
+  };
+  py::dict result;
+  result["covariance"] = pair(settings.covariance);
+  result["components"] = pair(settings.components);
+  result["max_rank"] = pair(settings.max_rank);
+  result["ridge"] = py::make_tuple(ridge(0), ridge(1));
+  result["rank_tol"] = settings.rank_tol;
+  return result;
+}
+
 template <class Get>
 auto of_domain(Get get) {
   return [get](const FittedModel& self, int number) { return get(self.model.domain(domain_of(number))); };
@@ -150,6 +165,14 @@ void bind_model(py::module_& module) {
             return to_array(self.translation(domain_of(source), domain_of(target), Method::lmmse)->standard_error);
           },
           py::arg("source"), py::arg("target"))
+      .def(
+          "linear",
+          [](const FittedModel& self, int source, int target) {
+            const auto map = self.translation(domain_of(source), domain_of(target), Method::lmmse);
+            return to_matrix(map->matrix());
+          },
+          py::arg("source"), py::arg("target"))
+      .def("settings", &settings_of)
       .def("attained", &attained_on, py::arg("X"), py::arg("Y"))
       .def("certificate", &certificate_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })

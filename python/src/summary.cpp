@@ -120,6 +120,11 @@ py::tuple feature_names(SharedSummary& summary) {
   });
 }
 
+// What messages call the array of slot i.
+std::string label(std::size_t i, std::size_t domains) {
+  return domains == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
+}
+
 std::string described(const Summary& summary) {
   std::vector<Index> features;
   for (Index i = 1; i <= summary.domains(); ++i) features.push_back(summary.dimension(static_cast<Domain>(i)));
@@ -129,13 +134,43 @@ std::string described(const Summary& summary) {
 
 }  // namespace
 
+void SharedSummary::add(const py::tuple& arrays) {
+  std::vector<DomainInfo> infos = domains_of(*this);
+  if (arrays.size() != infos.size()) return add_in_order(arrays);  // which refuses them
+  const auto [empty, accumulate] =
+      use([](const Summary& own) { return std::pair(own.samples() == 0, own.accumulate()); });
+  const py::module_ names = py::module_::import("cgmca._tables");
+  py::tuple ordered(arrays.size());
+  bool takes_names = false;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    auto& own_names = infos[i].feature_names;
+    const bool named = !own_names.empty();
+    const py::object found = named || !empty ? py::none() : names.attr("names_of")(arrays[i]);
+    ordered[i] = names.attr("as_array")(arrays[i], named ? py::cast(own_names) : py::none(), label(i, arrays.size()));
+    if (found.is_none()) continue;
+    // Another number of features is refused below, by its numbers.
+    if (static_cast<Index>(py::len(found)) != infos[i].features) continue;
+    own_names = found.cast<std::vector<std::string>>();
+    takes_names = true;
+  }
+  if (!takes_names) return add_in_order(ordered);
+  SharedSummary fresh(Summary(std::move(infos), accumulate));
+  fresh.add_in_order(ordered);
+  use([&](Summary& own) {
+    if (own.samples() == 0) {
+      own = std::move(fresh.summary_);
+    } else {
+      own.merge(fresh.summary_);  // another thread was first
+    }
+  });
+}
+
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add(const py::args& arrays) {
+void SharedSummary::add_in_order(const py::tuple& arrays) {
   std::vector<Samples> domains;
   Index features = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const std::string name = arrays.size() == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
-    domains.emplace_back(arrays[i], name.c_str());
+    domains.emplace_back(arrays[i], label(i, arrays.size()).c_str());
     features += domains.back().features();
   }
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
@@ -171,9 +206,11 @@ void bind_summary(py::module_& module) {
           },
           "Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary\n"
           "itself.\n\n"
-          "C-contiguous float64 and float32 arrays are read where they lie, others block by block. If anything is "
-          "wrong\n"
-          "with them, or on Ctrl-C, nothing is added.")
+          "C-contiguous float64 and float32 arrays are read where they lie, others block by block. The columns of a "
+          "data\n"
+          "frame are put in the order of ``feature_names``, with a warning; other names are an error. A summary that "
+          "is\n"
+          "empty and has no names takes those of the frames. If anything is wrong, or on Ctrl-C, nothing is added.")
       .def(
           "merge",
           [](py::object self, const py::object& other, bool allow_repeats) {

@@ -10,7 +10,8 @@ python3 -m venv "$work/venv"
 python=$work/venv/bin/python
 "$python" -m pip install --quiet --upgrade pip
 "$python" -m pip install --quiet .
-"$python" -m pip install --quiet pytest pandas matplotlib joblib safetensors statsmodels mypy scipy
+"$python" -m pip install --quiet pytest pandas matplotlib joblib safetensors statsmodels mypy scipy pyarrow polars
+"$work/venv/bin/cgmca" --version  # the wheel brings the command line
 "$python" - <<'PYTHON'
 import cgmca, numpy, pandas, scipy, sklearn, sys
 print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}, "
@@ -19,7 +20,7 @@ print(f"cgmca {cgmca.__version__} from {cgmca.__file__}")
 PYTHON
 
 # One thread: small matrices are no work for several.
-export PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 CGMCA_PROGRAM=$PWD/build/cgmca CGMCA_FIT_BY_CPP=$PWD/build/python/fit_by_cpp
+export PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 CGMCA_PROGRAM=$work/venv/bin/cgmca CGMCA_FIT_BY_CPP=$PWD/build/python/fit_by_cpp
 cp -r python/tests "$work/tests"  # so that nothing but the installed package can be imported
 (cd "$work/tests" && "$python" -m mypy --strict typing_sample.py)
 CGMCA_SOURCE=$PWD "$python" -m pytest -q -rs -p no:cacheprovider "$@" "$work/tests"

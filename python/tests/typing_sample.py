@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cgmca
-from cgmca import CGMCA, MCA, Summary
+from cgmca import CGMCA, MCA, Covariance, Summary
 from cgmca.image import medfilt2, ssim
 
 Array = NDArray[np.float64]
@@ -26,6 +26,16 @@ def denoise(clean: Array, noisy: Array) -> Tuple[Array, float]:
     print(products.shape, ranks, mapped, correlations[:3])
     cleaned: Array = model.translate(noisy)
     return medfilt2(cleaned, (28, 28)), excess + float(np.mean(ssim(cleaned, clean, (28, 28))))
+
+
+def predict(path: str) -> float:
+    X: Array = cgmca.read(path)
+    Y = X[:, :2]
+    model = CGMCA(Covariance.diagonal([1.0, 2.0]), ridge=0.1).fit(X, Y, missing="drop")
+    predicted: Array = model.predict(X, missing="pass")
+    directions: Array = model.x_rotations_ @ model.coef_[:, :1].T
+    print(predicted - model.intercept_, directions, model.feature_names_y_)
+    return model.score(X, Y)
 
 
 def gather(paths: List[Tuple[str, str]]) -> MCA:

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,24 +44,53 @@ Model named(Model model, const std::vector<DomainInfo>& domains) {
   return model;
 }
 
+// Name and number of a covariance. One that the fit finds is described by just these, NAME or NAME:NUMBER; of those
+// given by their entries only I has a name.
+std::pair<std::string, Index> kind_of(const Covariance& covariance) {
+  if (const auto* factor = std::get_if<Covariance::Factor>(&covariance.value())) {
+    const auto& [U, s] = *factor;
+    if (U.rows() == U.cols() && U.isIdentity(0) && (s.array() == 1).all()) return {"identity", s.size()};
+    return {"matrix", 0};
+  }
+  const std::string& words = covariance.description();
+  const auto colon = words.find(':');
+  return {words.substr(0, colon), colon == std::string::npos ? 0 : std::stol(words.substr(colon + 1))};
+}
+
+FitSettings settings_of(const Covariance& c1, const Covariance& c2, const Regularization& options,
+                        std::optional<double> rank_tol) {
+  FitSettings settings;
+  for (const std::size_t i : {0U, 1U}) {
+    std::tie(settings.covariance[i], settings.components[i]) = kind_of(i == 0 ? c1 : c2);
+    settings.max_rank[i] = options.max_rank[i];
+    settings.ridge[i] = options.ridge[i];
+  }
+  settings.rank_tol = rank_tol;
+  return settings;
+}
+
 }  // namespace
 
 struct Factorization::Inside {
   std::vector<DomainInfo> domains;
   Factors factors;
+  std::optional<double> rank_tol;
 };
 
 Factorization::Factorization(const Summary& summary, const DataOptions& options) {
   require_two_domains(summary);
   // 1. S_i = U_i Σ_i V_iᵀ and B = V1ᵀ V2.
-  inside_ = std::make_unique<const Inside>(Inside{summary.state().info, factorize(summary, options, {true, true})});
+  inside_ = std::make_unique<const Inside>(
+      Inside{summary.state().info, factorize(summary, options, {true, true}), options.rank_tol});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
 Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
 Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regularization& options) const {
-  return named(finish(regularize(inside_->factors, options), c1, c2), inside_->domains);
+  Model model = named(finish(regularize(inside_->factors, options), c1, c2), inside_->domains);
+  model.settings = settings_of(c1, c2, options, inside_->rank_tol);
+  return model;
 }
 
 Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, const FitOptions& options) {
@@ -75,8 +105,11 @@ Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, co
     return options.max_rank[slot(domain)] != 0 || options.ridge[slot(domain)] != Ridge(0) || of_it(c1) || of_it(c2);
   };
   const std::vector<bool> spectrum = {needs_spectrum(Domain::one), needs_spectrum(Domain::two)};
-  return named(finish(regularize(factorize(summary, options.data(), spectrum), options.regularization()), c1, c2),
-               summary.state().info);
+  const Regularization regularization = options.regularization();
+  Model model = named(finish(regularize(factorize(summary, options.data(), spectrum), regularization), c1, c2),
+                      summary.state().info);
+  model.settings = settings_of(c1, c2, regularization, options.rank_tol);
+  return model;
 }
 
 Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,

@@ -14,6 +14,39 @@ namespace cgmca {
 namespace {
 
 constexpr const char* kFormat = "cgmca-model";
+
+void save_settings(TensorWriter& file, const FitSettings& settings) {
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    file.set(numbered("setting_covariance", domain), settings.covariance[i]);
+    file.set(numbered("setting_components", domain), settings.components[i]);
+    file.set(numbered("setting_max_rank", domain), settings.max_rank[i]);
+    const Ridge& ridge = settings.ridge[i];
+    if (ridge.automatic) {
+      file.set(numbered("setting_ridge", domain), "auto");
+    } else {
+      file.set(numbered("setting_ridge", domain), ridge.value);
+    }
+  }
+  if (settings.rank_tol) file.set("setting_rank_tol", *settings.rank_tol);
+}
+
+// Files of before these fields were kept have none of them.
+FitSettings load_settings(const TensorReader& file) {
+  FitSettings settings;
+  if (!file.has_text(numbered("setting_covariance", Domain::one))) return settings;
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    settings.covariance[i] = file.text(numbered("setting_covariance", domain));
+    settings.components[i] = file.integer(numbered("setting_components", domain), 0);
+    settings.max_rank[i] = file.integer(numbered("setting_max_rank", domain), 0);
+    const std::string ridge = numbered("setting_ridge", domain);
+    settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::oas() : Ridge(file.real(ridge));
+  }
+  if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
+  return settings;
+}
+
 void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
   file.add_vector(numbered("mean", domain), map.mean);
   file.add_vector(numbered("variance", domain), map.variance);
@@ -119,6 +152,7 @@ TensorWriter Model::pack() const {
   file.set("covariance_trace", certificate.covariance_trace);
   file.set("min_gap", certificate.min_gap);
   file.set("route", certificate.route);
+  save_settings(file, settings);
   file.add_vector("singular_A", certificate.singular_A);
   file.add_vector("singular_B", certificate.singular_B);
   for (Domain domain : kDomains) {
@@ -149,6 +183,7 @@ Model Model::unpack(const TensorReader& file) {
   certificate.covariance_trace = file.real("covariance_trace");
   certificate.min_gap = file.real("min_gap");
   certificate.route = file.text("route");
+  model.settings = load_settings(file);
   const auto& c = certificate.covariance_ranks;
   certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
   certificate.singular_B = file.vector("singular_B", std::min(certificate.ranks[0], certificate.ranks[1]));

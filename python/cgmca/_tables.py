@@ -1,0 +1,255 @@
+"""Samples as people hold them: data frames, Arrow tables, sparse and complex arrays, missing values."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._compat import warn_user
+
+_LISTED = 8  # names that a message lists
+
+
+def names_of(data: Any) -> Optional[List[str]]:
+    """The names of a table's columns, where all are text and no two are equal.
+
+    >>> import pandas
+    >>> names_of(pandas.DataFrame({"length": [1.0], "width": [2.0]})), names_of(np.ones((1, 2)))
+    (['length', 'width'], None)
+    """
+    columns = list(getattr(data, "column_names", getattr(data, "columns", [])))  # Arrow's, else those of data frames
+    named = columns and all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns)
+    return columns if named else None
+
+
+def _library(data: Any) -> str:
+    """'pandas', 'polars' or 'pyarrow' for a table of theirs, else ''."""
+    name = type(data).__module__.partition(".")[0]
+    return name if name in ("pandas", "polars", "pyarrow") and len(getattr(data, "shape", ())) == 2 else ""
+
+
+def is_pandas(data: Any) -> bool:
+    return _library(data) == "pandas"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "".join(f"\n- {name}" for name in names[:_LISTED]) + ("\n- ..." if len(names) > _LISTED else "")
+
+
+def check_names(names: Sequence[str], expected: Sequence[str], label: str) -> None:
+    """ValueError that lists the names which are unknown or missing, in scikit-learn's words."""
+    unknown = [name for name in names if name not in set(expected)]
+    missing = [name for name in expected if name not in set(names)]
+    if not unknown and not missing:
+        return
+    message = f"{label}: The feature names should match those that were passed during fit."
+    if unknown:
+        message += f"\nFeature names unseen at fit time:{_listed(unknown)}"
+    if missing:
+        message += f"\nFeature names seen at fit time, yet now missing:{_listed(missing)}"
+    raise ValueError(message)
+
+
+def in_order(data: Any, expected: Optional[Sequence[str]], label: str, *, strict: bool = False) -> Any:
+    """A table with its columns in the expected order; data without names stay as they are.
+
+    Columns in another order are put right with a warning (`strict`: they are a ValueError), other names are a
+    ValueError.
+    """
+    names = names_of(data)
+    if names is None or expected is None or len(expected) == 0 or names == list(expected):
+        return data
+    check_names(names, expected, label)
+    if strict:
+        raise ValueError(f"{label}: The feature names should match those that were passed during fit.\n"
+                         "Feature names must be in the same order as they were in fit.\n")
+    warn_user(f"the columns of {label} are in another order than those of the fit; they were put in order by name")
+    ordered = list(expected)
+    return data.select(ordered) if _library(data) in ("polars", "pyarrow") else data[ordered]
+
+
+def is_sparse(data: Any) -> bool:
+    return hasattr(data, "tocsr") and hasattr(data, "toarray")
+
+
+def plain(data: Any) -> Any:
+    """What NumPy understands: the values of an Arrow table, and those of a data frame that has missing values."""
+    library = _library(data)
+    if library == "pyarrow":
+        bad = [field.name for field in data.schema if not _is_number(field.type)]
+        if bad:
+            raise ValueError(f"these columns hold no numbers:{_listed(bad)}\nleave them out")
+        return np.column_stack([_numbers(column) for column in data.columns]) if data.num_columns else np.empty((0, 0))
+    if library == "polars":
+        return data.to_numpy()
+    if library == "pandas" and any(kind.kind == "O" or not isinstance(kind, np.dtype) for kind in data.dtypes):
+        try:  # pandas' own types, with missing values that NumPy does not know
+            return data.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            return data  # whoever uses it says what is wrong
+    return data
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow
+    return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)
+                or pyarrow.types.is_decimal(kind) or pyarrow.types.is_null(kind))
+
+
+def _numbers(column: Any) -> Any:
+    """An Arrow column in float64; nulls are NaN."""
+    import pyarrow
+    values = column.cast(pyarrow.float64()) if not pyarrow.types.is_boolean(column.type) else column.cast(
+        pyarrow.int8()).cast(pyarrow.float64())
+    return values.to_numpy().astype(np.float64, copy=False)
+
+
+def as_array(data: Any, expected: Optional[Sequence[str]], label: str) -> Any:
+    """A table as an array in the expected order; everything else as it is. `Summary.add` calls it."""
+    data = plain(in_order(data, expected, label))
+    return data.toarray() if is_sparse(data) else data
+
+
+def like(given: Any, values: Any, names: Optional[Sequence[str]]) -> Any:
+    """Values as a table of the kind of `given` and with its index; as an array where that is none."""
+    library = _library(given)
+    columns = list(names) if names else None
+    if library == "pandas":
+        import pandas
+        return pandas.DataFrame(values, index=given.index, columns=columns)
+    if library == "polars":
+        import polars
+        return polars.DataFrame(values, schema=columns)
+    if library == "pyarrow":
+        import pyarrow
+        return pyarrow.table(list(values.T), names=columns or [f"x{j}" for j in range(values.shape[1])])
+    return values
+
+
+# Missing values
+
+_BLOCK = 1 << 22  # numbers looked at together
+
+
+def blocks(rows: int, features: int) -> Iterator[slice]:
+    size = max(16, _BLOCK // max(features, 1))
+    return (slice(first, min(first + size, rows)) for first in range(0, rows, size))
+
+
+def all_finite(X: Any) -> bool:
+    if X.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return True
+    return all(np.isfinite(X[rows]).all() for rows in blocks(*X.shape))
+
+
+def rows_with_nan(X: Any) -> Any:
+    """A boolean for each row."""
+    if is_sparse(X):
+        X = X.tocsr()
+        found = np.zeros(X.shape[0], dtype=bool)
+        found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
+        return found
+    if X.dtype.kind != "f":
+        return np.zeros(len(X), dtype=bool)
+    parts = [np.isnan(X[rows]).any(axis=1) for rows in blocks(*X.shape)]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+
+
+def first_nan(X: Any) -> Tuple[int, Optional[Tuple[int, int]]]:
+    """How many NaN there are, and the place of the first.
+
+    >>> first_nan(np.array([[1, 2], [3, np.nan]]))
+    (1, (1, 1))
+    """
+    count, place = 0, None
+    for rows in blocks(*X.shape):
+        part = np.isnan(X[rows].toarray() if is_sparse(X) else X[rows])
+        if place is None and part.any():
+            row, column = np.argwhere(part)[0]
+            place = rows.start + int(row), int(column)
+        count += int(part.sum())
+    return count, place
+
+
+def nan_message(X: Any, label: str, domain: int, names: Optional[Sequence[str]], advice: str,
+                before: int = 0) -> Optional[str]:
+    """What is wrong with an array that holds NaN; None where it holds none. Rows count from `before` on."""
+    if X.dtype.kind != "f":
+        return None
+    count, place = first_nan(X)
+    if place is None:
+        return None
+    row, column = place
+    name = f" ('{names[column]}')" if names else ""
+    return (f"domain {domain} holds NaN at row {before + row}, column {column}{name}, counted from 0. It is the first "
+            f"of {count} NaN in {int(rows_with_nan(X).sum())} of the {X.shape[0]} rows of {label}; {advice}")
+
+
+def map_rows(X: Any, function: Callable[[Any], Any], missing: str, message: Callable[[Any, int], Optional[str]],
+             before: int = 0) -> Any:
+    """function(X) for rows without NaN; rows with NaN stay NaN where `missing` is 'pass', else they are an error."""
+    if is_sparse(X):
+        parts = [map_rows(X[rows].toarray(), function, missing, message, rows.start) for rows in blocks(*X.shape)]
+        return np.concatenate(parts)
+    if all_finite(X):
+        return function(X)
+    holds_nan = rows_with_nan(X)
+    if missing != "pass" and holds_nan.any():
+        raise ValueError(message(X, before))
+    good = function(checked_finite(X[~holds_nan]))
+    result = np.full((len(X), good.shape[1]), np.nan)
+    result[~holds_nan] = good
+    return result
+
+
+def checked_finite(X: Any) -> Any:
+    if not all_finite(X):
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise ValueError(f"the samples hold infinity (inf), first at row {row}, column {column}, counted from 0, of "
+                         "those without NaN")
+    return X
+
+
+# Complex numbers
+
+_AS_REAL = {"magnitude": np.abs, "power": lambda X: X.real ** 2 + X.imag ** 2,
+            "stack": lambda X: np.concatenate([X.real, X.imag], axis=1)}
+
+
+def real_features(X: Any, how: str) -> Any:
+    """Real features of complex samples, such as radar's.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        A data frame keeps its index and its names; 'stack' adds '.re' and '.im' to them.
+    how : {'magnitude', 'power', 'stack'}
+        |x|, |x|², or the real parts followed by the imaginary parts, which makes twice as many features.
+
+    Examples
+    --------
+    >>> import numpy as np, cgmca
+    >>> cgmca.real_features(np.array([[3 + 4j, 1j]]), "stack")
+    array([[3., 0., 4., 1.]])
+    """
+    if how not in _AS_REAL:
+        raise ValueError(f"no way '{how}' to make real features: give 'magnitude', 'power' or 'stack'")
+    names = names_of(X)
+    if names and how == "stack":
+        names = [f"{name}.{part}" for part in ("re", "im") for name in names]
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise ValueError(f"X has {values.ndim} dimensions; an array of shape (samples, features) is needed")
+    return like(X, _AS_REAL[how](values), names)
+
+
+def refuse_complex(data: Any, label: str) -> None:
+    """scikit-learn's error for complex data, with a way out."""
+    kinds = getattr(data, "dtypes", None) if is_pandas(data) else [getattr(data, "dtype", None)]
+    if any(getattr(kind, "kind", "") == "c" for kind in kinds):  # type: ignore[union-attr]
+        raise ValueError(f"Complex data not supported: {label} holds complex numbers. cgmca.real_features({label}, "
+                         "'magnitude'), 'power' or 'stack' makes real ones of them")

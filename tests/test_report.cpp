@@ -10,6 +10,7 @@
 #include "report/bar_list.hpp"
 #include "report/features.hpp"
 #include "report/html.hpp"
+#include "report/labels.hpp"
 #include "report/plot.hpp"
 #include "report/png.hpp"
 #include "testing.hpp"
@@ -118,6 +119,15 @@ TEST(Report, TicksAreRoundNumbersInsideTheRange) {
   EXPECT_EQ(tick_label(1e-8), "1e-08");
 }
 
+TEST(Report, WhatIsCountedHasNoTicksBetweenWholeNumbers) {
+  const std::vector<Series> three{{"", {1, 2, 3}, {0.5, 0.25, 0.75}}};
+  const Axes plain{.y_low = 0, .y_high = 1}, whole{.whole_x = true, .y_low = 0, .y_high = 1};
+  EXPECT_NE(stems(three, plain).find(">1.2</text>"), std::string::npos);
+  const std::string svg = stems(three, whole);
+  EXPECT_EQ(svg.find(">1.2</text>"), std::string::npos);
+  for (const char* label : {">1</text>", ">2</text>", ">3</text>"}) EXPECT_NE(svg.find(label), std::string::npos);
+}
+
 // What is not finite, or not positive on a logarithmic axis, must not reach the SVG, where one "nan" voids a path.
 TEST(Report, PlotsSurviveWhatCannotBeDrawn) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -157,8 +167,10 @@ TEST(Report, BarsLieToEitherSideOfTheZeroLine) {
 
 TEST(Report, AShortenedBarKeepsItsWholeNameForTheReader) {
   const std::string html = bar_lists({{"", "", "", {{"a <very> long name", "a <v…me", 0.3}}, 1, ""}}, {0, 1});
-  EXPECT_NE(html.find("title=\"a &lt;very&gt; long name\" aria-label=\"a &lt;very&gt; long name\">a &lt;v…me</th>"),
-            std::string::npos);
+  EXPECT_NE(
+      html.find(
+          "title=\"a &lt;very&gt; long name\" aria-label=\"a &lt;very&gt; long name\">a &lt;v&#8288;…&#8288;me</th>"),
+      std::string::npos);
 }
 
 TEST(Report, LongNamesAreCutInTheMiddleBetweenCharacters) {
@@ -171,10 +183,17 @@ TEST(Report, LongNamesAreCutInTheMiddleBetweenCharacters) {
 }
 
 TEST(Report, DifferentNamesNeverLookAlike) {
-  const std::vector<std::string> names{"expression_of_BRCA1_in_liver", "short", "expression_of_BRCA2_in_liver",
+  const std::vector<std::string> genes{"expression_of_BRCA1_in_liver", "short", "expression_of_BRCA27_in_liver",
                                        "short"};
-  const auto labels = short_labels(names, 14);
-  EXPECT_EQ(labels, (std::vector<std::string>{"expre…iver (1)", "short", "expre…iver (3)", "short"}));
+  EXPECT_EQ(short_labels(genes, 14), (std::vector<std::string>{"…f_BRCA1_in_l…", "short", "…_BRCA27_in_l…", "short"}));
+  // They differ in too many places to show.
+  const std::vector<std::string> far{"same start 1 and then much text 1 same end",
+                                     "same start 2 and then much text 2 same end"};
+  EXPECT_EQ(short_labels(far, 14), (std::vector<std::string>{"same … end (1)", "same … end (2)"}));
+  // One is the other with a piece cut out of its middle.
+  const std::vector<std::string> inside{"aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+  const auto labels = short_labels(inside, 10);
+  EXPECT_NE(labels[0], labels[1]);
 }
 
 TEST(Report, SignedValuesAreShort) {

@@ -8,6 +8,7 @@
 #include "describe.hpp"
 #include "report/bar_list.hpp"
 #include "report/features.hpp"
+#include "report/labels.hpp"
 #include "report_parts.hpp"
 
 namespace cgmca::cli {
@@ -18,7 +19,7 @@ using report::Page;
 
 constexpr std::size_t kBars = 12, kR2Bars = 16, kMoreR2Bars = 84;  // features shown of a direction; of R²; folded there
 constexpr Index kOpenDirections = 6, kDirections = 40;             // shown open; shown at all
-constexpr std::size_t kLabelWidth = 32;
+constexpr std::size_t kLabelWidth = 40;
 
 struct Features {
   std::vector<std::string> names, labels;
@@ -115,7 +116,7 @@ void add_directions(Page& page, const Model& model, const std::vector<Domain>& t
     for (std::size_t i = 0; i < tables.size(); ++i) {
       lists.push_back(largest_correlations(domain_title(model, tables[i]), features[i], values[i].col(j)));
     }
-    page.fold(fmt::format("Direction {}: canonical correlation {:.3f}", j + 1, correlations(j)),
+    page.fold(fmt::format("Direction {}: correlation {:.3f}", j + 1, correlations(j)),
               report::bar_lists(lists, {-1, 1}), j < kOpenDirections);
   }
   if (count < all) page.text(fmt::format("{} more directions are left out.", all - count));

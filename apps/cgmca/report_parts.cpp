@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
 
 #include "describe.hpp"
-#include "report/bar_list.hpp"
+#include "report/labels.hpp"
 #include "report/plot.hpp"
 
 namespace cgmca::cli {
@@ -37,7 +38,9 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 }
 
 void add_facts(Page& page, const Model& model) {
-  report::Table table{{"", "domain 1", "domain 2"}, {}, "The two maps take these features into one common space."};
+  report::Table table{{"", domain_title(model, Domain::one), domain_title(model, Domain::two)},
+                      {},
+                      "The two maps take these features into one common space."};
   const auto row = [&](const std::string& label, auto value) {
     table.rows.push_back({label, value(Domain::one), value(Domain::two)});
   };
@@ -82,14 +85,15 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
 
 void add_correlations(Page& page, const Model& model) {
   const Vector& correlations = model.certificate.singular_B;
+  const report::Axes axes{.title = "Canonical correlations",
+                          .x_label = "direction",
+                          .y_label = "correlation",
+                          .whole_x = true,
+                          .y_low = 0,
+                          .y_high = std::max(1.0, correlations(0))};
   page.section("Canonical correlations")
-      .figure(
-          report::stems({{"", counted(correlations.size()), values(correlations)}}, {.title = "Canonical correlations",
-                                                                                     .x_label = "direction",
-                                                                                     .y_label = "correlation",
-                                                                                     .y_low = 0,
-                                                                                     .y_high = 1}),
-          "How strongly the two domains share each direction; 1: fully. All at 1 means fewer pairs than features.");
+      .figure(report::stems({{"", counted(correlations.size()), values(correlations)}}, axes),
+              "How strongly the two domains share each direction; 1: fully. All at 1 means fewer pairs than features.");
 }
 
 // Eigenvalues that are all equal, as those of an identity, have no spectrum to plot.
@@ -119,6 +123,7 @@ void add_spectra(Page& page, const Model& model) {
   page.figure(report::line_plot(spectra, {.title = "Covariance spectrum",
                                           .x_label = "eigenvalue",
                                           .y_label = "log₁₀ of its share of the largest",
+                                          .whole_x = true,
                                           .markers = true}),
               "Eigenvalues of the covariances prescribed for the common space, each over the largest of its domain.");
 }

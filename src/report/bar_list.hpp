@@ -26,13 +26,6 @@ struct BarList {
 // Side by side where there is room, one below the other on a phone. A value outside the scale has a bar to its end.
 std::string bar_lists(const std::vector<BarList>& lists, Interval scale);
 
-// At most `width` columns wide, cut in the middle: "mean corpuscu…centration". A wide character (Chinese, for instance)
-// counts as two columns.
-std::string shortened(const std::string& name, std::size_t width);
-
-// Each name shortened. Where two different names would then look alike, their places follow: "gene_…_mean (17)".
-std::vector<std::string> short_labels(const std::vector<std::string>& names, std::size_t width);
-
 // "0.25", "−0.03", "−12"; below -99 "< −99".
 std::string signed_value(double value);
 

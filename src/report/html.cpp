@@ -43,7 +43,7 @@ summary { cursor: pointer; font-weight: 600; padding: .25rem 0; }
 table.bars { table-layout: fixed; width: 100%; }
 .bars caption { text-align: left; font-weight: 600; padding: .2rem 0; overflow-wrap: anywhere; }
 .bars th, .bars td { padding: .15rem 0 .15rem .6rem; }
-.bars .name { width: 42%; }
+.bars .name { width: 46%; }
 .bars .value { width: 3.6rem; }
 .bars th:first-child { padding-left: 0; text-align: left; }
 .bars tbody th { color: inherit; font-weight: 400; white-space: normal; overflow-wrap: anywhere; line-height: 1.3;

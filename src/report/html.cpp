@@ -36,7 +36,7 @@ th { color: var(--muted); font-weight: 600; vertical-align: bottom; }
 tr.sum td { border-top: 2px solid var(--muted); font-weight: 600; }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-weight: 600; padding: .25rem 0; }
-.lists { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .5rem 2rem;
+.lists { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 2rem;
   align-items: start; }
 .lists summary { font-weight: 400; color: var(--muted); font-size: .92rem; }
 .note { color: var(--muted); font-size: .92rem; margin: .3rem 0 .6rem; }

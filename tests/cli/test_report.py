@@ -98,6 +98,27 @@ def test_each_direction_lists_its_features_by_correlation(tables):
     assert ">mean of all measurem… course of one year</th>" in page.source.replace("&#8288;", "")
 
 
+# Linnerud's 20 men, as in scikit-learn: chins, situps, jumps; weight, waist, pulse.
+LINNERUD = np.array("""5 162 60 191 36 50 2 110 60 189 37 52 12 101 101 193 38 58 12 105 37 162 35 62 13 155 58 189 35 46
+    4 101 42 182 36 56 8 101 38 211 38 56 6 125 40 167 34 60 15 200 40 176 31 74 17 251 250 154 33 56 17 120 38 169 34 50
+    13 210 115 166 33 52 14 215 105 154 34 64 1 50 50 247 46 50 6 70 31 193 36 46 12 210 120 202 37 62 4 60 25 176 37 54
+    11 230 80 157 32 52 15 225 73 156 33 54 2 110 43 138 33 68""".split(), dtype=float).reshape(20, 6)
+
+
+def test_linnerud_has_the_correlations_of_the_textbooks(folder):
+    write_csv(folder / "exercise.csv", ["Chins", "Situps", "Jumps"], LINNERUD[:, :3])
+    write_csv(folder / "physiological.csv", ["Weight [lb]", "Waist [in]", "Pulse [1/min]"], LINNERUD[:, 3:])
+    folder.ok("fit", "exercise=exercise.csv", "physiological=physiological.csv", "-o", "m", "-q")
+    folder.ok("report", "m", "exercise.csv", "physiological.csv", "-o", "r.html")
+    page = Page(folder / "r.html")
+    # The canonical structure that the manual of SAS's CANCORR procedure prints, 0.7276, 0.8177, ..., but for the sign.
+    assert [title for title, _ in page.folds] == [f"Direction {j}: correlation {s}" for j, s in
+                                                  ((1, "0.796"), (2, "0.201"), (3, "0.073"))]
+    assert page.lists[0] == ["exercise (domain 1)", [("Situps", 0.82), ("Chins", 0.73), ("Jumps", 0.16)]]
+    assert page.lists[1] == ["physiological (domain 2)",
+                             [("Waist [in]", -0.93), ("Weight [lb]", -0.62), ("Pulse [1/min]", 0.33)]]
+
+
 def regression_r2(X, t):
     residual = X - X.mean(0) - t @ np.linalg.lstsq(t, X - X.mean(0), rcond=None)[0]
     return 1 - (residual ** 2).sum(0) / ((X - X.mean(0)) ** 2).sum(0)

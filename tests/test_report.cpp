@@ -268,6 +268,17 @@ TEST(Report, R2OfEachFeatureIsThatOfItsTranslation) {
   }
 }
 
+TEST(Report, AFeatureThatTheRidgeHidesHasNoNumbers) {
+  auto [X1, X2] = pairs_in_units();
+  X1.row(0) *= 1e-8;
+  const Model ridge = fit(X1, X2, Covariance::identity(2), Covariance::identity(2), {.ridge = Ridge(0.3)});
+  EXPECT_TRUE(feature_correlations(ridge, Domain::one, 2).row(0).array().isNaN().all());
+  EXPECT_TRUE(std::isnan(claimed_r2(ridge, Domain::one)(0)));
+  const Model plain = fit(X1, X2, Covariance::identity(2), Covariance::identity(2));
+  const Vector score = (plain.domain(Domain::one).weights * testing::centred(X1)).row(0);
+  EXPECT_NEAR(feature_correlations(plain, Domain::one, 1)(0, 0), correlation(X1.row(0), score), 1e-8);
+}
+
 // About the mean of the pairs themselves, which need not be those of the fit.
 TEST(Report, R2OfOtherPairsMayBeNegative) {
   const auto [X1, X2] = pairs_in_units();

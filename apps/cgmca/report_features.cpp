@@ -60,7 +60,8 @@ void take(BarList& list, const Features& features, const Vector& values, const s
 std::string constant_note(const Vector& values, const std::vector<Index>& order) {
   const auto constant = static_cast<std::size_t>(values.size()) - order.size();
   return constant == 0 ? ""
-                       : fmt::format(" {} not vary.", counted(constant, "feature") + (constant == 1 ? " does" : " do"));
+                       : fmt::format(" {} not vary measurably.",
+                                     counted(constant, "feature") + (constant == 1 ? " does" : " do"));
 }
 
 BarList largest_correlations(const std::string& title, const Features& features, const Vector& values) {

@@ -9,9 +9,11 @@
 namespace cgmca::report {
 namespace {
 
-// Θ_ff of the samples; the model keeps that of Θ̃ = α Θ + β I. (24)
+// Θ_ff of the samples; the model keeps that of Θ̃ = α Θ + β I (24). A variance below 1e-9 β is lost in the rounding of
+// that sum.
 Vector sample_variance(const DomainMap& map, const Regularized& covariance) {
-  return (map.variance.array() - covariance.ridge) / covariance.data;
+  const Vector own = map.variance.array() - covariance.ridge;
+  return (own.array() > 1e-9 * covariance.ridge).select(own / covariance.data, std::nan(""));
 }
 
 }  // namespace

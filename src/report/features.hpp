@@ -8,8 +8,8 @@
 namespace cgmca::report {
 
 // Correlation of each feature with the first `count` canonical scores t = T (x - mean) of its domain, over the samples
-// of the fit.   d×count, count <= scores(); NaN for a feature that does not vary, and all NaN where the regularized
-// covariance has no share of the data's (α = 0).                                                                 (28)
+// of the fit.   d×count, count <= scores(); NaN for a feature that does not vary, or whose variance the ridge hides,
+// and all NaN where the regularized covariance has no share of the data's (α = 0). (28)
 Matrix feature_correlations(const Model& model, Domain domain, Index count);
 
 // R² of each feature of `to`, translated from the other domain by lmmse: its share of explained variance over the

@@ -7,7 +7,10 @@
 #include <sstream>
 
 #include "report/axes.hpp"
+#include "report/bar_list.hpp"
+#include "report/features.hpp"
 #include "report/html.hpp"
+#include "report/labels.hpp"
 #include "report/plot.hpp"
 #include "report/png.hpp"
 #include "testing.hpp"
@@ -81,9 +84,11 @@ TEST(Report, EverythingAUserNamesIsEscaped) {
   page.figure(line_plot(series, axes), nasty).figure(scatter(series, axes), nasty).figure(stems(series, axes), nasty);
   page.figure(bars({nasty, nasty}, series, axes), nasty).figure(heat_map(Matrix::Ones(2, 2), axes), nasty);
   page.pictures({{nasty, Image{1, 1, {0}}}}, nasty).strips({{nasty, Image{1, 1, {0}}}}, nasty);
+  const std::vector<Bar> two{{nasty, nasty, 0.5}, {nasty, "short", -0.5}};
+  page.fold(nasty, bar_lists({{nasty, nasty, nasty, two, 1, nasty}}, {-1, 1}), true);
   const std::string html = page.html();
   EXPECT_EQ(count(html, "<script"), 0U);
-  EXPECT_GE(count(html, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;"), 20U);
+  EXPECT_GE(count(html, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;"), 30U);
 }
 
 TEST(Report, APageNeedsNothingFromAnywhereElse) {
@@ -114,6 +119,15 @@ TEST(Report, TicksAreRoundNumbersInsideTheRange) {
   EXPECT_EQ(tick_label(1e-8), "1e-08");
 }
 
+TEST(Report, WhatIsCountedHasNoTicksBetweenWholeNumbers) {
+  const std::vector<Series> three{{"", {1, 2, 3}, {0.5, 0.25, 0.75}}};
+  const Axes plain{.y_low = 0, .y_high = 1}, whole{.whole_x = true, .y_low = 0, .y_high = 1};
+  EXPECT_NE(stems(three, plain).find(">1.2</text>"), std::string::npos);
+  const std::string svg = stems(three, whole);
+  EXPECT_EQ(svg.find(">1.2</text>"), std::string::npos);
+  for (const char* label : {">1</text>", ">2</text>", ">3</text>"}) EXPECT_NE(svg.find(label), std::string::npos);
+}
+
 // What is not finite, or not positive on a logarithmic axis, must not reach the SVG, where one "nan" voids a path.
 TEST(Report, PlotsSurviveWhatCannotBeDrawn) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -135,6 +149,147 @@ TEST(Report, PlotsSurviveWhatCannotBeDrawn) {
 TEST(Report, AHeatMapOfManyCellsIsAveraged) {
   const std::string svg = heat_map(Matrix::Ones(784, 784), {});
   EXPECT_EQ(count(svg, "<rect"), 64U * 64U + 1U + 32U);
+}
+
+TEST(Report, BarsLieToEitherSideOfTheZeroLine) {
+  const std::vector<Bar> some{{"age", "age", 0.5}, {"weight", "weight", -0.25}, {"far", "far", -7}};
+  const std::string html = bar_lists({{"people", "feature", "correlation", some, 2, "and so on"}}, {-1, 1});
+  EXPECT_NE(html.find("<i class=\"p\" style=\"left:50%;width:25%\"></i></div></td><td>0.50</td>"), std::string::npos);
+  EXPECT_NE(html.find("<i class=\"n\" style=\"left:37.5%;width:12.5%\"></i></div></td><td>−0.25</td>"),
+            std::string::npos);
+  EXPECT_NE(html.find("<i class=\"n\" style=\"left:0%;width:50%\"></i></div></td><td>−7.00</td>"), std::string::npos);
+  EXPECT_NE(html.find("<details><summary>1 more</summary>"), std::string::npos);  // the third is folded away
+  EXPECT_EQ(count(html, "<table"), count(html, "</table>"));
+  EXPECT_EQ(count(html, "title="), 0U);  // no name was shortened
+  const std::string one_sided = bar_lists({{"", "", "", {{"a", "a", 0.3}}, 1, ""}}, {0, 1});
+  EXPECT_NE(one_sided.find("--zero:0%\"><i class=\"p\" style=\"left:0%;width:30%\">"), std::string::npos);
+}
+
+TEST(Report, AShortenedBarKeepsItsWholeNameForTheReader) {
+  const std::string html = bar_lists({{"", "", "", {{"a <very> long name", "a <v…me", 0.3}}, 1, ""}}, {0, 1});
+  EXPECT_NE(
+      html.find(
+          "title=\"a &lt;very&gt; long name\" aria-label=\"a &lt;very&gt; long name\">a &lt;v&#8288;…&#8288;me</th>"),
+      std::string::npos);
+}
+
+TEST(Report, LongNamesAreCutInTheMiddleBetweenCharacters) {
+  EXPECT_EQ(shortened("mean corpuscular", 16), "mean corpuscular");
+  EXPECT_EQ(shortened("mean corpuscular", 15), "mean co…uscular");
+  EXPECT_EQ(shortened("ÄÖÜäöüß", 5), "ÄÖ…üß");
+  EXPECT_EQ(shortened("温度测量值一二三", 9), "温度…二三");  // two columns a character
+  EXPECT_EQ(shortened("\xff\xff\xff\xff", 3), "\xff…\xff");  // bytes that are no UTF-8 end no loop
+  EXPECT_EQ(shortened("", 3), "");
+}
+
+TEST(Report, DifferentNamesNeverLookAlike) {
+  const std::vector<std::string> genes{"expression_of_BRCA1_in_liver", "short", "expression_of_BRCA27_in_liver",
+                                       "short"};
+  EXPECT_EQ(short_labels(genes, 14), (std::vector<std::string>{"…f_BRCA1_in_l…", "short", "…_BRCA27_in_l…", "short"}));
+  // They differ in too many places to show.
+  const std::vector<std::string> far{"same start 1 and then much text 1 same end",
+                                     "same start 2 and then much text 2 same end"};
+  EXPECT_EQ(short_labels(far, 14), (std::vector<std::string>{"same … end (1)", "same … end (2)"}));
+  // One is the other with a piece cut out of its middle.
+  const std::vector<std::string> inside{"aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+  const auto labels = short_labels(inside, 10);
+  EXPECT_NE(labels[0], labels[1]);
+}
+
+TEST(Report, SignedValuesAreShort) {
+  EXPECT_EQ(signed_value(0.254), "0.25");
+  EXPECT_EQ(signed_value(-0.254), "−0.25");
+  EXPECT_EQ(signed_value(-0.001), "0.00");
+  EXPECT_EQ(signed_value(-9.996), "−10");
+  EXPECT_EQ(signed_value(-1e9), "< −99");
+}
+
+double correlation(const Vector& x, const Vector& y) {
+  const Vector xc = x.array() - x.mean(), yc = y.array() - y.mean();
+  return xc.dot(yc) / (xc.norm() * yc.norm());
+}
+
+// The plain fit, and one whose covariance α Θ + β I the model must take apart again: in other units each.
+std::vector<FitOptions> fits() { return {{}, {.ridge = Ridge(0.3)}, {.ridge = {Ridge::oas(), Ridge(0.1)}}}; }
+
+testing::Pairs pairs_in_units() {
+  testing::Random random(5);
+  testing::Pairs pairs = testing::random_pairs(random, 6, 4, 40);
+  pairs.X1.row(2) *= 100;
+  pairs.X1.row(3).setConstant(7);
+  pairs.X2.row(1) = pairs.X2.row(1).array() * 0.01 + 50;
+  return pairs;
+}
+
+TEST(Report, CorrelationsWithADirectionAreThoseOfTheSamples) {
+  const auto [X1, X2] = pairs_in_units();
+  for (const FitOptions& options : fits()) {
+    const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3), options);
+    for (Domain domain : kDomains) {
+      const Matrix& X = domain == Domain::one ? X1 : X2;
+      const Matrix scores = model.domain(domain).weights * testing::centred(X);
+      const Matrix found = feature_correlations(model, domain, 3);
+      ASSERT_EQ(found.rows(), X.rows());
+      for (Index f = 0; f < X.rows(); ++f) {
+        for (Index j = 0; j < 3; ++j) {
+          if (domain == Domain::one && f == 3) {
+            EXPECT_TRUE(std::isnan(found(f, j)));  // it is constant
+          } else {
+            EXPECT_NEAR(found(f, j), correlation(X.row(f), scores.row(j)), 1e-12);
+          }
+        }
+      }
+    }
+    EXPECT_THROW(feature_correlations(model, Domain::one, 4), InvalidInput);
+  }
+}
+
+TEST(Report, R2OfEachFeatureIsThatOfItsTranslation) {
+  const auto [X1, X2] = pairs_in_units();
+  for (const FitOptions& options : fits()) {
+    const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3), options);
+    for (Domain to : kDomains) {
+      const Matrix& X = to == Domain::one ? X1 : X2;
+      const Matrix error = X - translate(model, other(to), to, to == Domain::one ? X2 : X1);
+      MeasuredR2 measured(model, to);
+      measured.add(X1.leftCols(13), X2.leftCols(13));
+      measured.add(X1.rightCols(27), X2.rightCols(27));
+      const Vector found = measured.value(), claimed = claimed_r2(model, to);
+      for (Index f = 0; f < X.rows(); ++f) {
+        if (to == Domain::one && f == 3) {
+          EXPECT_TRUE(std::isnan(found(f)) && std::isnan(claimed(f)));
+          continue;
+        }
+        const double expected = 1 - error.row(f).squaredNorm() / testing::centred(X).row(f).squaredNorm();
+        EXPECT_NEAR(found(f), expected, 1e-12);
+        EXPECT_NEAR(claimed(f), expected, 1e-11);
+      }
+    }
+  }
+}
+
+TEST(Report, AFeatureThatTheRidgeHidesHasNoNumbers) {
+  auto [X1, X2] = pairs_in_units();
+  X1.row(0) *= 1e-8;
+  const Model ridge = fit(X1, X2, Covariance::identity(2), Covariance::identity(2), {.ridge = Ridge(0.3)});
+  EXPECT_TRUE(feature_correlations(ridge, Domain::one, 2).row(0).array().isNaN().all());
+  EXPECT_TRUE(std::isnan(claimed_r2(ridge, Domain::one)(0)));
+  const Model plain = fit(X1, X2, Covariance::identity(2), Covariance::identity(2));
+  const Vector score = (plain.domain(Domain::one).weights * testing::centred(X1)).row(0);
+  EXPECT_NEAR(feature_correlations(plain, Domain::one, 1)(0, 0), correlation(X1.row(0), score), 1e-8);
+}
+
+// About the mean of the pairs themselves, which need not be those of the fit.
+TEST(Report, R2OfOtherPairsMayBeNegative) {
+  const auto [X1, X2] = pairs_in_units();
+  const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
+  const Matrix moved = X2.array() + 1e4;
+  MeasuredR2 measured(model, Domain::two);
+  measured.add(X1, moved);
+  const Matrix error = moved - translate(model, Domain::one, Domain::two, X1);
+  const double expected = 1 - error.row(0).squaredNorm() / testing::centred(moved).row(0).squaredNorm();
+  EXPECT_LT(expected, -1e3);
+  EXPECT_NEAR(measured.value()(0) / expected, 1, 1e-9);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Frame::Frame(const Axes& axes, Interval x, Interval y, const std::vector<std::st
   draw_y_axis();
   std::vector<std::pair<double, std::string>> ticks;
   for (const double tick : axes_.log_x ? log_ticks(x_.low, x_.high) : nice_ticks(x_.low, x_.high, 6)) {
-    ticks.emplace_back(tick, tick_label(tick));
+    if (!axes_.whole_x || tick == std::round(tick)) ticks.emplace_back(tick, tick_label(tick));
   }
   draw_x_axis(ticks);
 }

@@ -34,6 +34,26 @@ th, td { padding: .3rem .65rem; border-bottom: 1px solid var(--line); text-align
 th { color: var(--muted); font-weight: 600; vertical-align: bottom; }
 .w { text-align: left; }
 tr.sum td { border-top: 2px solid var(--muted); font-weight: 600; }
+details { margin: .5rem 0; }
+summary { cursor: pointer; font-weight: 600; padding: .25rem 0; }
+.lists { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 2rem;
+  align-items: start; }
+.lists summary { font-weight: 400; color: var(--muted); font-size: .92rem; }
+.note { color: var(--muted); font-size: .92rem; margin: .3rem 0 .6rem; }
+table.bars { table-layout: fixed; width: 100%; }
+.bars caption { text-align: left; font-weight: 600; padding: .2rem 0; overflow-wrap: anywhere; }
+.bars th, .bars td { padding: .15rem 0 .15rem .6rem; }
+.bars .name { width: 46%; }
+.bars .value { width: 3.6rem; }
+.bars th:first-child { padding-left: 0; text-align: left; }
+.bars tbody th { color: inherit; font-weight: 400; white-space: normal; overflow-wrap: anywhere; line-height: 1.3;
+  vertical-align: middle; }
+.bar { position: relative; height: .9rem; }
+.bar::before { content: ""; position: absolute; left: var(--zero); top: -.2rem; bottom: -.2rem;
+  border-left: 1px solid var(--muted); }
+.bar i { position: absolute; top: 0; bottom: 0; min-width: 1px; background: var(--s0);
+  -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+.bar i.n { background: var(--s1); }
 .pictures { display: flex; flex-wrap: wrap; gap: 1rem; }
 .pictures div { max-width: 100%; font-size: .92rem; }
 .strips { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem .75rem; align-items: center; }
@@ -42,7 +62,7 @@ tr.sum td { border-top: 2px solid var(--muted); font-weight: 600; }
 img { display: block; max-width: 100%; height: auto; image-rendering: pixelated; }
 @media (max-width: 540px) { .strips { grid-template-columns: minmax(0, 1fr); } .strips span { margin-top: .35rem; }
   h1 { font-size: 1.4rem; } }
-@media print { body { max-width: none; } figure, table { break-inside: avoid; } }
+@media print { body { max-width: none; } figure, table, .lists { break-inside: avoid; } }
 )css";
 
 std::string image_tag(const Picture& picture, const std::string& style) {
@@ -122,8 +142,13 @@ Page& Page::table(const Table& table) {
   return *this;
 }
 
-Page& Page::figure(std::string_view svg, std::string_view caption) {
-  body_ += fmt::format("<figure>{}{}</figure>\n", svg, caption_tag(caption));
+Page& Page::figure(std::string_view markup, std::string_view caption) {
+  body_ += fmt::format("<figure>{}{}</figure>\n", markup, caption_tag(caption));
+  return *this;
+}
+
+Page& Page::fold(std::string_view title, std::string_view markup, bool open) {
+  body_ += fmt::format("<details{}><summary>{}</summary>{}</details>\n", open ? " open" : "", escape(title), markup);
   return *this;
 }
 
@@ -158,11 +183,12 @@ std::string Page::html() const {
       escape(title_), kStyle, escape(subtitle_), body_);
 }
 
-void Page::write(const std::string& path) const {
+std::size_t Page::write(const std::string& path) const {
   const std::string text = html();
   AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();
+  return text.size();
 }
 
 }  // namespace cgmca::report

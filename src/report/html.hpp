@@ -4,7 +4,7 @@
 //   page.section("Canonical correlations").figure(line_plot(series, axes), "What the two domains share.");
 //   page.write("report.html");
 //
-// All text is escaped; only figure() takes markup, which must come from plot.hpp.
+// All text is escaped; only figure() and fold() take markup, which must come from plot.hpp or bar_list.hpp.
 #pragma once
 
 #include <string>
@@ -39,14 +39,16 @@ class Page {
   Page& text(std::string_view paragraph);
   Page& code(std::string_view lines);
   Page& table(const Table& table);  // throws InvalidInput where a row has another length than the header
-  Page& figure(std::string_view svg, std::string_view caption);
+  Page& figure(std::string_view markup, std::string_view caption);
+  // A part that the reader opens and closes by its title.
+  Page& fold(std::string_view title, std::string_view markup, bool open);
   // Side by side, wrapping; each pixel is drawn `scale` screen pixels wide, less where the screen is narrower.
   Page& pictures(const std::vector<Picture>& pictures, std::string_view caption, double scale = 4);
   // One below the other with the label in front: the rows of a montage.
   Page& strips(const std::vector<Picture>& rows, std::string_view caption);
 
   std::string html() const;
-  void write(const std::string& path) const;  // atomic; throws IoError
+  std::size_t write(const std::string& path) const;  // how many bytes; atomic; throws IoError
 
  private:
   std::string title_, subtitle_, body_;

@@ -19,6 +19,7 @@ struct Axes {
   std::string title = {};  // read out to those who cannot see the plot
   std::string x_label = {}, y_label = {};
   bool log_x = false;                             // points with x <= 0 are left out
+  bool whole_x = false;                           // x counts something: no ticks between whole numbers
   std::optional<double> y_low = {}, y_high = {};  // else from the data
   bool markers = false;                           // line_plot: a dot at every point
 };

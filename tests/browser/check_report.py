@@ -16,13 +16,17 @@ from chromium import Chromium
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "build" / "cgmca"
 
-# Boxes of all plots and pictures, and how far the page is wider than the window.
+# Boxes of all plots, pictures and bars, what is cut off, and how far the page is wider than the window.
 LOOK = """({
   plots: [...document.querySelectorAll('svg')].map(e => [e.getBoundingClientRect().width, e.getBoundingClientRect().height,
     e.querySelectorAll('path, circle, line, rect, polyline').length]),
   pictures: [...document.querySelectorAll('img')].map(e => [e.naturalWidth, e.getBoundingClientRect().width]),
-  cut: [...document.querySelectorAll('p, figcaption, h1, h2')].filter(
-    e => e.getBoundingClientRect().right > window.innerWidth).map(e => e.textContent.slice(0, 40)),
+  bars: [...document.querySelectorAll('.bar i')].map(e => [e.getBoundingClientRect(), e.parentNode.getBoundingClientRect()])
+    .filter(([bar, room]) => room.width > 0).map(([bar, room]) => [bar.width, room.width,
+      bar.left >= room.left - 1 && bar.right <= room.right + 1]),
+  cut: [...document.querySelectorAll('p, figcaption, h1, h2, summary, .bars th, .bars td, .bars caption')].filter(
+    e => e.getBoundingClientRect().right > window.innerWidth || e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.textContent.slice(0, 40)),
   overflow: document.documentElement.scrollWidth - window.innerWidth,
   background: getComputedStyle(document.body).backgroundColor,
   color: getComputedStyle(document.body).color,
@@ -34,7 +38,7 @@ def brightness(css):
 
 
 def make_pages(folder):
-    """One of plain features with their pairs, one of images without."""
+    """Plain features with their pairs, images, two tables with names and one of many long names."""
     random = np.random.default_rng(0)
     causes = random.normal(size=(400, 6))
     np.save(folder / "a.npy", causes @ random.normal(size=(6, 20)) + 0.4 * random.normal(size=(400, 20)))
@@ -43,6 +47,18 @@ def make_pages(folder):
     waves = np.stack([np.sin((1 + i) * 3 * rows + i) * np.cos((1 + i % 3) * 3 * columns) for i in range(6)]).reshape(6, 784)
     np.save(folder / "p.npy", causes @ waves + 0.2 * random.normal(size=(400, 784)))
 
+    def write_table(name, names, values):
+        header = ",".join(f'"{feature}"' for feature in names)
+        np.savetxt(folder / name, values, delimiter=",", fmt="%.9g", header=header, comments="", encoding="utf-8")
+
+    # Of long words, capitals, wide characters, markup; in very different units.
+    bands = [f"band {i} <{400 + 10 * i} nm> & reflectance" for i in range(20)]
+    bands[:3] = ["温度测量值第一号传感器平均值每小时一次", "WIDE CAPITALS OF A MEASUREMENT WITHOUT END", "x" * 60]
+    write_table("bands.csv", bands, np.load(folder / "a.npy") * np.logspace(-3, 6, 20))
+    write_table("stations.csv", [f"station {i}" for i in range(12)], np.load(folder / "b.npy"))
+    genes = causes @ random.normal(size=(6, 2000)) + 2 * random.normal(size=(400, 2000))
+    write_table("genes.csv", [f"expression_of_gene_{i:08d}_in_liver_tissue_mean" for i in range(2000)], genes)
+
     def run(*arguments):
         subprocess.run([PROGRAM, *arguments, "-q"], cwd=folder, check=True)
 
@@ -50,9 +66,14 @@ def make_pages(folder):
     run("report", "plain-model", "a.npy", "b.npy", "-o", "plain.html")
     run("fit", "p.npy", "b.npy", "--cov", "identity:6", "-o", "images-model")
     run("report", "images-model", "p.npy", "b.npy", "--shape", "28x28", "-o", "images.html")
+    run("fit", "satellite=bands.csv", "ground=stations.csv", "--cov", "identity:8", "-o", "table-model")
+    run("report", "table-model", "bands.csv", "stations.csv", "-o", "table.html")
+    run("fit", "genes.csv", "stations.csv", "--cov", "identity:6", "--ridge", "0.1", "-o", "genes-model")
+    run("report", "genes-model", "-o", "genes.html")
     run("reproduce", "mnist", "--digits", "0-2", "--out", "mnist")
     (folder / "mnist" / "report.html").rename(folder / "mnist.html")
-    return {"plain": (6, 0), "images": (5, 1), "mnist": (4, 12)}  # at least so many plots and pictures
+    # At least so many plots, pictures and bars.
+    return {"plain": (4, 0, 150), "images": (3, 1, 80), "table": (3, 0, 150), "genes": (1, 0, 150), "mnist": (4, 12, 0)}
 
 
 def check(browser, url, least, scheme, width, mobile):
@@ -75,8 +96,10 @@ def check(browser, url, least, scheme, width, mobile):
         problems.append(f"{len(drawn)} of {len(page['plots'])} plots are drawn, at least {least[0]} expected: {page['plots']}")
     if len(shown) < least[1] or len(shown) < len(page["pictures"]):
         problems.append(f"{len(shown)} of {len(page['pictures'])} pictures are shown, at least {least[1]} expected")
+    if len(page["bars"]) < least[2] or not all(0 < bar[0] and bar[1] > 60 and bar[2] for bar in page["bars"]):
+        problems.append(f"of {len(page['bars'])} bars, {least[2]} or more expected, not all are drawn: {page['bars'][:9]}")
     if page["cut"]:
-        problems.append(f"text reaches beyond the window: {page['cut']}")
+        problems.append(f"text is cut off or reaches beyond the window: {page['cut']}")
     if page["overflow"] > 0:
         problems.append(f"the page is {page['overflow']} pixels wider than the window")
     dark = brightness(page["background"]) < brightness(page["color"])
@@ -96,7 +119,7 @@ def main():
         try:
             for page, least in pages.items():
                 for scheme in ("light", "dark"):
-                    for device, width in (("wide", 1100), ("phone", 390)):
+                    for device, width in (("wide", 1400), ("phone", 390)):
                         problems = check(browser, (folder / f"{page}.html").as_uri(), least, scheme, width, device == "phone")
                         browser.screenshot(screenshots / f"{page}-{scheme}-{device}.png")
                         print(f"{page}, {scheme}, {device}: {'; '.join(problems) or 'as it should be'}")

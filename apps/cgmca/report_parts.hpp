@@ -1,0 +1,43 @@
+// The sections of the page that `cgmca report` writes.
+#pragma once
+
+#include <array>
+#include <cgmca/model.hpp>
+#include <cgmca/verify.hpp>
+#include <optional>
+#include <string>
+
+#include "report/html.hpp"
+
+namespace cgmca::cli {
+
+// The features as pixels of an image, row by row.
+struct Shape {
+  Index height = 0, width = 0;
+  Index size() const { return height * width; }
+};
+
+// What one pass over the pairs finds: whether the model fits them, and some of them to look at.
+struct Seen {
+  Attained attained;
+  std::array<Matrix, 2> scores;             // of the pairs shown: 2 (or 1) × pairs
+  std::array<std::optional<Vector>, 2> r2;  // of each feature, translated from the other domain; of tables
+};
+
+// "domain 2", or the name that it was given.
+std::string domain_title(const Model& model, Domain domain);
+
+// Whether a domain's features are shown one by one: those that have names, and up to 64 that have none; not pixels.
+bool is_table(const Model& model, Domain domain, const std::optional<Shape>& shape);
+
+void add_facts(report::Page& page, const Model& model);
+void add_certificate(report::Page& page, const Model& model, const Seen* seen);
+void add_correlations(report::Page& page, const Model& model);
+void add_spectra(report::Page& page, const Model& model);
+void add_pairs(report::Page& page, const Model& model, const Seen& seen);
+// Of tables: the features that each common direction is made of, and how well each is translated.
+void add_features(report::Page& page, const Model& model, const Seen* seen, const std::optional<Shape>& shape);
+// Of other domains: pictures where the shape fits, else a map of features by directions.
+void add_loadings(report::Page& page, const Model& model, const std::optional<Shape>& shape);
+
+}  // namespace cgmca::cli

@@ -1,0 +1,33 @@
+// What a model says about single features, in numbers that do not depend on their units (docs/method.md section 7).
+#pragma once
+
+#include <cgmca/model.hpp>
+#include <cgmca/translate.hpp>
+#include <cgmca/types.hpp>
+
+namespace cgmca::report {
+
+// Correlation of each feature with the first `count` canonical scores t = T (x - mean) of its domain, over the samples
+// of the fit.   d×count, count <= scores(); NaN for a feature that does not vary, or whose variance the ridge hides,
+// and all NaN where the regularized covariance has no share of the data's (α = 0). (28)
+Matrix feature_correlations(const Model& model, Domain domain, Index count);
+
+// R² of each feature of `to`, translated from the other domain by lmmse: its share of explained variance over the
+// pairs of the fit, d_to. NaN as above. Only approximate under max_rank or with extra samples.                    (29)
+Vector claimed_r2(const Model& model, Domain to);
+
+// The same measured on any pairs: 1 - Σ (x - x̂)² / Σ (x - x̄)² of each feature, block by block.                  (30)
+class MeasuredR2 {
+ public:
+  MeasuredR2(const Model& model, Domain to);  // throws MissingDomain
+  void add(const MatrixView& X1, const MatrixView& X2);
+  Vector value() const;  // NaN for a feature that does not vary in these pairs
+
+ private:
+  Translation translation_;
+  Vector origin_;  // the first sample: a constant feature then contributes exact zeros
+  Vector sum_, squares_, squared_errors_;
+  Index samples_ = 0;
+};
+
+}  // namespace cgmca::report

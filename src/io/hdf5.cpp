@@ -276,4 +276,13 @@ std::unique_ptr<BlockReader::Source> open_hdf5(const std::string& path, const st
   return std::make_unique<Hdf5Source>(path, member, options);
 }
 
+FileInfo describe_hdf5(const std::string& path) {
+  const Hdf5Session session;
+  const Hdf5Handle file = open_file(session, path);
+  FileInfo info{"HDF5", {}};
+  for (const Member& member : list_datasets(session, file.get(), path))
+    info.arrays.push_back({member.name, {}, member.kind, {}, std::nullopt});
+  return info;
+}
+
 }  // namespace cgmca::io

@@ -101,7 +101,7 @@ std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, co
 }
 
 // A row-major samples × features array is the columns of X one after the other.
-void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X) {
+void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names&) {
   check_name(dataset);
   write_atomically(path, [&](const std::string& temporary) {
     const PlacedFile file(temporary, path);
@@ -113,6 +113,10 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Matri
       file.write(place, X.col(s).data(), bytes);
     }
   });
+}
+
+void add_to_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
+  write_hdf5(path, dataset, X, names);
 }
 
 }  // namespace cgmca::io

@@ -9,6 +9,7 @@
 #include "io/mat.hpp"
 
 #include "io/common.hpp"
+#include "io/describe.hpp"
 #include "io/source.hpp"
 #include "support/atomic_file.hpp"
 #include "support/file.hpp"
@@ -124,8 +125,20 @@ void write_mat(const std::string& path, const std::string& variable, const Matri
   });
 }
 
-void write_mat(const std::string& path, const std::string& variable, const MatrixView& X) {
+void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names&) {
   write_mat(path, variable, X, largest_mat5);
+}
+
+void add_to_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names& names) {
+  write_mat(path, variable, X, names);
+}
+
+FileInfo describe_mat(const std::string& path) {
+  const std::unique_ptr<MatFile> file = open_either(path);
+  FileInfo info{"MAT-file", {}};
+  for (const MatVariable& variable : file->variables())
+    info.arrays.push_back({variable.name, shape_of(variable.shape), variable.matlab_class, {}, std::nullopt});
+  return info;
 }
 
 }  // namespace cgmca::io

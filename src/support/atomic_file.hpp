@@ -33,4 +33,7 @@ class AtomicFile {
 // the temporary file is removed.
 void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce);
 
+// The bytes of one file in place of those of another that exists; throws IoError.
+void copy_file(const std::string& from, const std::string& to);
+
 }  // namespace cgmca

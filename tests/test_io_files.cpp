@@ -8,11 +8,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace cgmca {
 namespace {
 
 const std::string folder = CGMCA_IO_FILES;
+
+using Texts = std::vector<std::string>;
 
 // Equal, nan at the same places, and the same signs of zero.
 bool same(const Matrix& X, const Matrix& Y) {
@@ -47,7 +50,7 @@ TEST(FilesOfOtherPrograms, AreReadAsTheyWereWritten) {
   EXPECT_GE(all.size(), 200U);
   for (const auto& c : all) {
     const std::string source = folder + "/" + c["source"].get<std::string>();
-    const ReadOptions options{.columns = c["columns"].get<bool>()};
+    const ReadOptions options{.columns = c["columns"].get<bool>(), .id = c.value("id", "")};
     SCOPED_TRACE(source + (options.columns ? ", columns" : ""));
     const Matrix X = expected(c);
     EXPECT_TRUE(same(read(source, options), X));
@@ -55,14 +58,21 @@ TEST(FilesOfOtherPrograms, AreReadAsTheyWereWritten) {
       BlockReader reader(source, options);
       EXPECT_EQ(reader.features(), X.rows());
       EXPECT_EQ(reader.samples().value_or(X.cols()), X.cols());
+      if (c.contains("names")) {
+        EXPECT_EQ(reader.feature_names(), c["names"].get<Texts>());
+      }
       const Index first = std::min<Index>(X.cols(), 2);
       reader.skip(first);
       Index at = first;
+      Texts ids;
       for (Matrix part = reader.next(block); part.cols() > 0; part = reader.next(block)) {
         ASSERT_LE(at + part.cols(), X.cols());
         EXPECT_TRUE(same(part, X.middleCols(at, part.cols())));
         at += part.cols();
+        ids.insert(ids.end(), reader.ids().begin(), reader.ids().end());
       }
+      const Texts all_ids = c.value("ids", Texts{});
+      EXPECT_EQ(ids, Texts(all_ids.begin() + (all_ids.empty() ? 0 : first), all_ids.end()));
       EXPECT_EQ(at, X.cols());
       EXPECT_EQ(reader.samples(), X.cols());
     }

@@ -66,6 +66,8 @@ constexpr std::array<Kind, 31> kinds = {{
     {"\xff\xd9"sv, "the end of a JPEG image"sv},
 }};
 
+constexpr auto unknown = "binary, of a kind that is not known"sv;
+
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 std::string of_zip(std::string_view start) {
@@ -101,7 +103,7 @@ bool is_text(std::string_view start) {
 
 std::optional<std::string> of_magic(std::string_view start) {
   if (start.starts_with("PK\3\4")) return of_zip(start);
-  if (start.size() > 10 && start[8] == '{' && start[9] == '"') return of_safetensors(start);
+  if (start.size() > 10 && start.substr(4, 6) == "\0\0\0\0{\""sv) return of_safetensors(start);
   for (const Kind& kind : kinds)
     if (start.starts_with(kind.magic)) return std::string(kind.what);
   return std::nullopt;
@@ -122,24 +124,40 @@ std::string of_gzip(const std::string& path) {
   return "compressed by gzip; unpack it first (gunzip)";
 }
 
+// The names in a ZIP archive stand at its end as well as before each member.
+std::string start_of(const File& file) {
+  constexpr std::uint64_t most = 1 << 16;
+  std::string start(std::min(file.size(), most), '\0');
+  file.read_at(0, start.data(), start.size());
+  if (!start.starts_with("PK\3\4")) return start;
+  std::string end(start.size(), '\0');
+  file.read_at(file.size() - end.size(), end.data(), end.size());
+  return start + end;
+}
+
 }  // namespace
 
 std::string what_it_seems_to_be(const std::string& path) {
   const File file(path);
   if (file.size() == 0) return "empty";
-  // The names in a ZIP archive stand at its end as well as before each member.
-  constexpr std::uint64_t most = 1 << 16;
-  std::string start(std::min(file.size(), most), '\0');
-  file.read_at(0, start.data(), start.size());
-  if (start.starts_with("PK\3\4")) {
-    std::string end(start.size(), '\0');
-    file.read_at(file.size() - end.size(), end.data(), end.size());
-    return of_zip(start + end);
-  }
+  const std::string start = start_of(file);
   if (start.starts_with("\x1f\x8b")) return of_gzip(path);
   if (const auto known = of_magic(start)) return *known;
   if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) return "text in UTF-16; name it .csv or .tsv";
-  return is_text(start) ? of_text(start) : "binary, of a kind that is not known";
+  return is_text(start) ? of_text(start) : std::string(unknown);
+}
+
+std::optional<std::string> foreign_kind(const std::string& path) {
+  const File file(path);
+  if (file.size() == 0) return "empty";
+  const std::string start = start_of(file);
+  if (start.starts_with("PK\3\4")) {
+    const std::string kind = of_zip(start);
+    return kind.starts_with("a ZIP") ? std::nullopt : std::optional(kind);
+  }
+  // A table's header may well begin with "PAR1".
+  if (is_text(start) && !start.starts_with('%') && !start.starts_with('<')) return std::nullopt;
+  return of_magic(start);
 }
 
 }  // namespace cgmca::io

@@ -66,6 +66,7 @@ constexpr std::array<Kind, 31> kinds = {{
     {"\xff\xd9"sv, "the end of a JPEG image"sv},
 }};
 
+constexpr auto gzip_of_data = "compressed by gzip; unpack it first (gunzip)"sv;
 constexpr auto unknown = "binary, of a kind that is not known"sv;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -115,13 +116,13 @@ std::string of_gzip(const std::string& path) {
   try {
     start.resize(gunzip(std::make_shared<const File>(path))->read(start.data(), start.size()));
   } catch (const FormatError&) {
-    return "damaged, compressed by gzip";
+    return std::string(gzip_of_data);  // damaged, which its reader tells best
   }
   if (start.starts_with("X\n") || start.starts_with("RDX"))
     return of_magic(start).value_or("R data; save it by write.csv(x, row.names = FALSE)");
   if (const auto inside = of_magic(start)) return "compressed by gzip, and in it " + *inside;
   if (is_text(start)) return "text compressed by gzip; unpack it (gunzip) and name it .csv";
-  return "compressed by gzip; unpack it first (gunzip)";
+  return std::string(gzip_of_data);
 }
 
 // The names in a ZIP archive stand at its end as well as before each member.
@@ -155,8 +156,12 @@ std::optional<std::string> foreign_kind(const std::string& path) {
     const std::string kind = of_zip(start);
     return kind.starts_with("a ZIP") ? std::nullopt : std::optional(kind);
   }
+  if (start.starts_with("\x1f\x8b")) {
+    const std::string kind = of_gzip(path);
+    return kind == gzip_of_data ? std::nullopt : std::optional(kind);
+  }
   // A table's header may well begin with "PAR1".
-  if (is_text(start) && !start.starts_with('%') && !start.starts_with('<')) return std::nullopt;
+  if (is_text(start) && std::isalpha(static_cast<unsigned char>(start.front())) != 0) return std::nullopt;
   return of_magic(start);
 }
 

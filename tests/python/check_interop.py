@@ -59,7 +59,7 @@ library.reads(f"{folder / 'own.h5'}:/x/value", array.T)
 # Sparse matrices, structs and complex numbers as Octave has them.
 octave("r = mod(reshape(1:35, 7, 5), 3); l = sparse(r == 1); w = sparse(r); c = sparse(r * (1 + 2i)); n = sparse(7, 5);"
        "z = complex(r, -r); f = single(z); cfg.x = r; cfg.in.z = f; many = struct('x', {1, 2});"
-       "save('-v6', 'kinds6.mat'); save('-v7', 'kinds7.mat'); save('-hdf5', 'complex.h5', 'z', 'f');")
+       "save('-v6', 'kinds6.mat'); save('-v7', 'kinds7.mat'); save('-hdf5', 'complex.h5', 'z');")
 r = np.arange(1, 36).reshape((7, 5), order="F") % 3
 for file in ("kinds6.mat", "kinds7.mat"):
     for name, array in {"l": r == 1, "w": r, "c": r * (1 + 2j), "n": 0 * r, "z": r - 1j * r,
@@ -67,8 +67,7 @@ for file in ("kinds6.mat", "kinds7.mat"):
         library.reads(f"{folder / file}:{name}", array)
     library.refuses(f"{folder / file}:many.x", "'many' is an array of 1×2 structs")
     library.refuses(f"{folder / file}:cfg.y", "holds no 'y'", "x (double 7×5)")
-for name in "zf":
-    library.reads(f"{folder / 'complex.h5'}:/{name}/value", (r - 1j * r).T)
+library.reads(f"{folder / 'complex.h5'}:/z/value", (r - 1j * r).T)
 
 # Octave cannot write 7.3; if it ever can, this script must learn to read it.
 assert "no 7.3" in octave("x = 1; try, save('-v7.3', 'no.mat', 'x'); disp('7.3'); catch, disp('no 7.3'); end")
@@ -96,11 +95,11 @@ library.compared += 5
 # Members added to files of Octave, h5py and our own, with names of features; those that were there stay.
 NAMES = ["größe", "水", "c", "d", "e", "f", "g"]
 named = "names=" + ",".join(NAMES)
-octave("kept = magic(4); handle = @(x) x + 1; cells = {1, 'two'}; save('-v7', 'more.mat');")
+octave("kept = magic(4); cells = {1, 'two'}; save('-v7', 'more.mat');")
 library.writes(f"{folder}/more.mat:added", original, named)
 library.writes(f"{folder}/more.mat:second", original[:, :3])
 assert "same" in octave("load('more.mat'); x = added; assert(kept, magic(4)); assert(cells, {1, 'two'});"
-                        "assert(handle(1), 2); assert(second, added(:, 1:3));"
+                        "assert(second, added(:, 1:3));"
                         "assert(added_features, {'größe', '水', 'c', 'd', 'e', 'f', 'g'});" + SAME)
 library.writes(folder / "named73.mat", original, "v7.3", named)
 library.writes(f"{folder}/named73.mat:second", original[:, :3])

@@ -1,10 +1,10 @@
 // Matrices from and to the files people hold.
 //
 // A *source* is a path, or `path:member` where a file holds several arrays (`a.npz:x`, `a.mat:x`,
-// `a.h5:/group/x`). The format is told by extension, else by content. Samples are rows in every
-// file (say `columns` where they are columns); in memory they are columns, so a matrix read is
-// features × samples. Arrays of more than two dimensions keep their first axis as samples and
-// flatten the rest in row-major order. Numbers are read unscaled.
+// the field `a.mat:cfg.x` of a struct, `a.h5:/group/x`). The format is told by extension, else by
+// content. Samples are rows in every file (say `columns` where they are columns); in memory they are
+// columns, so a matrix read is features × samples. Arrays of more than two dimensions keep their
+// first axis as samples and flatten the rest in row-major order. Numbers are read unscaled.
 //
 //   format                    read   stream   write      member
 //   .npy                       ×      ×        ×
@@ -14,6 +14,10 @@
 //   .mat (v5, v7.3)            ×               ×         required if there are several
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
+//
+// Integers, floating-point numbers and logical values of any width and byte order are read, complex
+// numbers of .npy, .npz, .mat and .h5 as ReadOptions::complex says. Sparse matrices (of .mat, and of
+// scipy.sparse.save_npz: csr, csc, coo) are read as dense ones where these have at most 2 GB.
 //
 // Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
 // or in Fortran order, alone. CSV does not stream with `columns`.
@@ -95,9 +99,9 @@ class BlockReader {
 };
 
 struct WriteOptions {
-  bool columns = false;                    // samples are the file's columns, not its rows
-  std::vector<std::string> feature_names;  // one a feature, or none; see write()
-  std::string variable = "X";              // the member's name, where the target names none
+  bool columns = false;                         // samples are the file's columns, not its rows
+  std::vector<std::string> feature_names = {};  // one a feature, or none; see write()
+  std::string variable = "X";                   // the member's name, where the target names none
 };
 
 // Writes X (features × samples) with samples as rows; the format is told by the extension (.npy .npz

@@ -65,8 +65,8 @@ template Matrix allocate<double>(Index, Index, const std::string&);
 template Eigen::MatrixXf allocate<float>(Index, Index, const std::string&);
 
 std::string complex_refusal() {
-  return "holds complex numbers; choose how to read them (--complex on the command line, complex= in Python): "
-         "magnitude, power, or stack, which puts the real and imaginary parts of all features below each other";
+  return "holds complex numbers, which cannot be read as they are; choose with --complex on the command line (complex= "
+         "in Python): magnitude, power, or stack (the real and imaginary parts as separate features)";
 }
 
 std::vector<std::string> names_as_read(std::vector<std::string> stored, Index features, bool stacked) {

@@ -19,7 +19,10 @@ std::vector<Index> shape_of(const Shape& shape);
 // Whether the shape has at least one axis and, apart from the samples, at least one number.
 bool is_matrix(const Shape& shape);
 
-// "'notes.pdf' seems to be a PDF document; …": for a file that is in no format that can be read.
+// "a PDF document", "plain text; name it .csv …": of a file that cannot be read.
 std::string what_it_seems_to_be(const std::string& path);
+
+// The same where its first bytes leave no doubt that it is in a format that is not read, whatever its name.
+std::optional<std::string> foreign_kind(const std::string& path);
 
 }  // namespace cgmca::io

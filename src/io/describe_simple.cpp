@@ -1,4 +1,4 @@
-// What the formats of one array hold: text, IDX, folders of images.
+// What text and folders of images hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,11 +49,6 @@ FileInfo describe_csv(const std::string& path) {
   FileInfo info{"", {describe_whole(*source, "text")}};
   info.format = fmt::format("CSV, {}", separator_in_words(path));
   return info;
-}
-
-FileInfo describe_idx(const std::string& path) {
-  const auto source = open_idx(path, "", {});
-  return {"IDX", {describe_whole(*source, source->single() ? "numbers of 32 bits or fewer" : "numbers")}};
 }
 
 FileInfo describe_png_folder(const std::string& path) {

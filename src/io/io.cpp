@@ -67,21 +67,26 @@ std::string extension_of(const std::string& path) {
   return extension;
 }
 
+[[noreturn]] void refuse_format(const std::string& path) {
+  throw FormatError(
+      fmt::format("'{}' is in no format that can be read; it seems to be {}. Readable are .npy, .npz, .csv, .tsv, "
+                  "IDX (also .gz), .mat, .h5 or .hdf5, and a folder of PNG images",
+                  path, io::what_it_seems_to_be(path)));
+}
+
 const Format& format_of(const std::string& path) {
   if (std::error_code ignored; fs::is_directory(path, ignored)) return png_folder;
   const std::string extension = extension_of(path);
   for (const auto& [known, format] : by_extension)
     if (extension == known) return format;
 
+  if (io::foreign_kind(path)) refuse_format(path);
   const File file(path);
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read_at(0, start.data(), start.size());
   for (const auto& [known, format] : by_content)
     if (start.starts_with(known)) return format;
-  throw FormatError(
-      fmt::format("'{}' is in no format that can be read; it seems to be {}. Readable are .npy, .npz, .csv, .tsv, "
-                  "IDX (also .gz), .mat, .h5 or .hdf5, and a folder of PNG images",
-                  path, io::what_it_seems_to_be(path)));
+  refuse_format(path);
 }
 
 struct Name {
@@ -231,7 +236,18 @@ Matrix read(const std::string& source, const ReadOptions& options) {
 }
 
 FileInfo describe_file(const std::string& path) {
-  return within_memory(path, [&] { return format_of(path).describe(path); });
+  const Format& format = format_of(path);
+  std::error_code ignored;
+  const bool folder = fs::is_directory(path, ignored);
+  if (!folder && io::foreign_kind(path)) refuse_format(path);
+  try {
+    return within_memory(path, [&] { return format.describe(path); });
+  } catch (const FormatError& error) {
+    // Text and archives have said what is wrong with them; of other formats the file's kind may be the reason.
+    const std::string kind = folder ? "" : io::what_it_seems_to_be(path);
+    if (kind.empty() || kind.starts_with("binary") || kind.starts_with("a ZIP") || format.open == io::open_csv) throw;
+    throw FormatError(fmt::format("{}. It seems to be {}", error.what(), kind));
+  }
 }
 
 void write(const std::string& target, const MatrixView& X, const WriteOptions& options) {

@@ -66,6 +66,9 @@ constexpr std::array<Kind, 31> kinds = {{
     {"\xff\xd9"sv, "the end of a JPEG image"sv},
 }};
 
+constexpr auto gzip_of_data = "compressed by gzip; unpack it first (gunzip)"sv;
+constexpr auto unknown = "binary, of a kind that is not known"sv;
+
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 std::string of_zip(std::string_view start) {
@@ -101,7 +104,7 @@ bool is_text(std::string_view start) {
 
 std::optional<std::string> of_magic(std::string_view start) {
   if (start.starts_with("PK\3\4")) return of_zip(start);
-  if (start.size() > 10 && start[8] == '{' && start[9] == '"') return of_safetensors(start);
+  if (start.size() > 10 && start.substr(4, 6) == "\0\0\0\0{\""sv) return of_safetensors(start);
   for (const Kind& kind : kinds)
     if (start.starts_with(kind.magic)) return std::string(kind.what);
   return std::nullopt;
@@ -113,13 +116,24 @@ std::string of_gzip(const std::string& path) {
   try {
     start.resize(gunzip(std::make_shared<const File>(path))->read(start.data(), start.size()));
   } catch (const FormatError&) {
-    return "damaged, compressed by gzip";
+    return std::string(gzip_of_data);  // damaged, which its reader tells best
   }
   if (start.starts_with("X\n") || start.starts_with("RDX"))
     return of_magic(start).value_or("R data; save it by write.csv(x, row.names = FALSE)");
   if (const auto inside = of_magic(start)) return "compressed by gzip, and in it " + *inside;
   if (is_text(start)) return "text compressed by gzip; unpack it (gunzip) and name it .csv";
-  return "compressed by gzip; unpack it first (gunzip)";
+  return std::string(gzip_of_data);
+}
+
+// The names in a ZIP archive stand at its end as well as before each member.
+std::string start_of(const File& file) {
+  constexpr std::uint64_t most = 1 << 16;
+  std::string start(std::min(file.size(), most), '\0');
+  file.read_at(0, start.data(), start.size());
+  if (!start.starts_with("PK\3\4")) return start;
+  std::string end(start.size(), '\0');
+  file.read_at(file.size() - end.size(), end.data(), end.size());
+  return start + end;
 }
 
 }  // namespace
@@ -127,19 +141,28 @@ std::string of_gzip(const std::string& path) {
 std::string what_it_seems_to_be(const std::string& path) {
   const File file(path);
   if (file.size() == 0) return "empty";
-  // The names in a ZIP archive stand at its end as well as before each member.
-  constexpr std::uint64_t most = 1 << 16;
-  std::string start(std::min(file.size(), most), '\0');
-  file.read_at(0, start.data(), start.size());
-  if (start.starts_with("PK\3\4")) {
-    std::string end(start.size(), '\0');
-    file.read_at(file.size() - end.size(), end.data(), end.size());
-    return of_zip(start + end);
-  }
+  const std::string start = start_of(file);
   if (start.starts_with("\x1f\x8b")) return of_gzip(path);
   if (const auto known = of_magic(start)) return *known;
   if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) return "text in UTF-16; name it .csv or .tsv";
-  return is_text(start) ? of_text(start) : "binary, of a kind that is not known";
+  return is_text(start) ? of_text(start) : std::string(unknown);
+}
+
+std::optional<std::string> foreign_kind(const std::string& path) {
+  const File file(path);
+  if (file.size() == 0) return "empty";
+  const std::string start = start_of(file);
+  if (start.starts_with("PK\3\4")) {
+    const std::string kind = of_zip(start);
+    return kind.starts_with("a ZIP") ? std::nullopt : std::optional(kind);
+  }
+  if (start.starts_with("\x1f\x8b")) {
+    const std::string kind = of_gzip(path);
+    return kind == gzip_of_data ? std::nullopt : std::optional(kind);
+  }
+  // A table's header may well begin with "PAR1".
+  if (is_text(start) && std::isalpha(static_cast<unsigned char>(start.front())) != 0) return std::nullopt;
+  return of_magic(start);
 }
 
 }  // namespace cgmca::io

@@ -28,7 +28,7 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// For libraries that insist on opening the file themselves (HDF5, matio): `produce` is given the
+// For libraries that insist on opening the file themselves (HDF5, libzip): `produce` is given the
 // path of a temporary file in the target's folder, which is then synced and renamed; if it throws,
 // the temporary file is removed.
 void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce);

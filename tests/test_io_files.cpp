@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -33,6 +34,14 @@ nlohmann::json cases() {
   return file ? nlohmann::json::parse(file) : nlohmann::json::array();
 }
 
+ComplexAs complex_of(const nlohmann::json& c) {
+  const auto name = c["complex"].get<std::string>();
+  return name == "magnitude" ? ComplexAs::magnitude
+         : name == "power"   ? ComplexAs::power
+         : name == "stack"   ? ComplexAs::stack
+                             : ComplexAs::refuse;
+}
+
 Matrix expected(const nlohmann::json& c) {
   const auto& rows = c["rows"];
   Matrix X(c["features"].get<Index>(), static_cast<Index>(rows.size()));
@@ -47,11 +56,11 @@ Matrix expected(const nlohmann::json& c) {
 TEST(FilesOfOtherPrograms, AreReadAsTheyWereWritten) {
   const auto all = cases();
   if (all.empty()) GTEST_SKIP() << "no files: no Python with NumPy made them";
-  EXPECT_GE(all.size(), 200U);
+  EXPECT_GE(all.size(), 500U);
   for (const auto& c : all) {
     const std::string source = folder + "/" + c["source"].get<std::string>();
-    const ReadOptions options{.columns = c["columns"].get<bool>(), .id = c.value("id", "")};
-    SCOPED_TRACE(source + (options.columns ? ", columns" : ""));
+    const ReadOptions options{.columns = c["columns"].get<bool>(), .complex = complex_of(c), .id = c.value("id", "")};
+    SCOPED_TRACE(source + (options.columns ? ", columns, " : ", ") + c["complex"].get<std::string>());
     const Matrix X = expected(c);
     EXPECT_TRUE(same(read(source, options), X));
     for (const Index block : {1, 4, 100}) {
@@ -87,6 +96,21 @@ TEST(FilesOfOtherPrograms, AreCopiedForThemToCheck) {
     EXPECT_TRUE(same(read(folder + "/" + name), X)) << name;
   }
   write(folder + "/part.npy", X.block(1, 2, 3, 3));
+  const std::vector<std::string> names{"größe", "b", "c", "d", "e", "f", "水"};
+  for (const char* name : {"named.npz", "named.mat"}) {
+    const std::string file = folder + "/" + name;
+    std::remove(file.c_str());
+    write(file, X, {.columns = false, .feature_names = names, .variable = "first"});
+    write(file + ":second", X.topRows(2));
+    write(file + ":turned", X, {.columns = true, .feature_names = names});
+    EXPECT_TRUE(same(read(file + ":first"), X)) << name;
+    EXPECT_EQ(BlockReader(file + ":first").feature_names(), names) << name;
+    EXPECT_TRUE(same(read(file + ":second"), X.topRows(2))) << name;
+    EXPECT_TRUE(same(read(file + ":turned", {.columns = true}), X)) << name;
+    EXPECT_EQ(BlockReader(file + ":turned", {.columns = true}).feature_names(), names) << name;
+  }
+  write(folder + "/named.csv", X, {.columns = false, .feature_names = names});
+  EXPECT_EQ(BlockReader(folder + "/named.csv").feature_names(), names);
   write(folder + "/copy_none.npy", read(folder + "/none.npy"));
 }
 

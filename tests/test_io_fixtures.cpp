@@ -23,10 +23,28 @@ void expect_every_class(const std::string& file) {
   EXPECT_EQ(read(fixture(file + ":flags")), ramp(12, 2).unaryExpr([](double x) { return std::fmod(x, 2.0); }));
   EXPECT_EQ(BlockReader(fixture(file + ":none")).features(), 5);
   EXPECT_EQ(BlockReader(fixture(file + ":none")).samples(), 0);
-  expect_says(refusal(file + ":z"), {"complex", "abs(z)"});
-  expect_says(refusal(file + ":sp"), {"sparse", "full(sp)"});
+  expect_says(refusal(file + ":z"), {"complex", "magnitude, power, or stack"});
+  Matrix parts(24, 2);
+  parts << ramp(12, 2), Matrix::Ones(12, 2);
+  for (const std::string name : {":z", ":zs", ":st.deep.z"}) {
+    const std::string source = fixture(file + name);
+    EXPECT_EQ(read(source, {.complex = ComplexAs::stack}), parts) << name;
+    EXPECT_EQ(read(source, {.complex = ComplexAs::power}), (ramp(12, 2).array().square() + 1).matrix()) << name;
+    EXPECT_EQ(BlockReader(source, {.complex = ComplexAs::stack}).single(), name == ":zs");
+  }
+  EXPECT_EQ(read(fixture(file + ":spl")), (Matrix(2, 2) << 1, 1, 0, 1).finished());
+  EXPECT_EQ(read(fixture(file + ":spz"), {.complex = ComplexAs::magnitude}), (Matrix(2, 2) << 1, 0, 0, 2).finished());
+  expect_says(refusal(file + ":many.x"), {"'many' is an array of 1×3 structs"});
+  expect_says(refusal(file + ":many"), {"'many' is an array of 1×3 structs"});
+  expect_says(refusal(file + ":st.deep.y"), {"holds no 'y'", "z (complex double"});
+  expect_says(refusal(file + ":st.feild"), {"did you mean 'field'?"});
+  expect_says(refusal(file + ":rows.x"), {"class double", "has no fields"});
+  const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "size/cm"};
+  EXPECT_EQ(BlockReader(fixture(file + ":rows")).feature_names(), names);
+  EXPECT_EQ(read(fixture(file + ":sp")), (Matrix(2, 2) << 1, 0, 0, 2).finished());
   expect_says(refusal(file + ":note"), {"text"});
-  expect_says(refusal(file + ":st"), {"struct"});
+  expect_says(refusal(file + ":st"), {"struct", "st.field"});
+  EXPECT_EQ(read(fixture(file + ":st.field")), Matrix::Ones(1, 1));
   expect_says(refusal(file + ":ce"), {"cell"});
 }
 
@@ -38,13 +56,16 @@ TEST(Fixtures, OctavesMatlab5FilesAreRead) {
 TEST(Fixtures, AMatlab73FileIsRead) {
   expect_every_class("matlab73.mat");
   EXPECT_EQ(read(fixture("matlab73.mat:packed")), ramp(12, 2));
-  expect_says(refusal("matlab73.mat"), {"14 numeric arrays", "packed (double 2×4×3)"});
+  expect_says(refusal("matlab73.mat"), {"19 numeric arrays", "packed (double 2×4×3)"});
 }
 
 // Octave's own HDF5 files keep a matrix x as /x/value, with reversed axes.
 TEST(Fixtures, OctavesHdf5FileIsReadByColumns) {
   EXPECT_EQ(read(fixture("octave.h5:/flat/value"), {.columns = true}), ramp(12, 2));
   EXPECT_EQ(read(fixture("octave.h5"), {.columns = true}), ramp(12, 2));  // the only numeric one
+  const Matrix z = read(fixture("octave_complex.h5"), {.columns = true, .complex = ComplexAs::stack});
+  EXPECT_EQ(z.topRows(12), ramp(12, 2));
+  EXPECT_EQ(z.bottomRows(12), Matrix::Ones(12, 2));
 }
 
 TEST(Fixtures, OctavesTextIsRead) {
@@ -87,7 +108,19 @@ TEST(Fixtures, H5pysFilesAreRead) {
   EXPECT_EQ(read(fixture("h5py.h5:columns"), {.columns = true}), ramp(12, 2));
   EXPECT_EQ(read(fixture("h5py.h5:flags"))(1, 0), 1);
   expect_says(refusal("h5py.h5:lzf"), {"'/lzf'", "filter 32000 ('lzf')", "gzip"});
-  expect_says(refusal("h5py.h5:z"), {"complex", "modulus"});
+  expect_says(refusal("h5py.h5:z"), {"complex", "magnitude, power, or stack"});
+  for (const std::string name : {"z", "z8"}) {
+    BlockReader reader(fixture("h5py.h5:" + name), {.complex = ComplexAs::stack});
+    EXPECT_EQ(reader.features(), 24);
+    EXPECT_EQ(reader.single(), name == "z8");
+    reader.skip(1);
+    const Matrix second = reader.next(5);
+    EXPECT_EQ(second.topRows(12), ramp(12, 2).col(1));
+    EXPECT_EQ(second.bottomRows(12), Matrix::Ones(12, 1));
+  }
+  EXPECT_EQ(read(fixture("h5py.h5:z8"), {.complex = ComplexAs::power}), (ramp(12, 2).array().square() + 1).matrix());
+  EXPECT_EQ(BlockReader(fixture("h5py.h5:gzip")).feature_names().at(11), "pixel 11");
+  EXPECT_EQ(BlockReader(fixture("h5py.h5:grows")).feature_names().at(0), "größe 0");
   expect_says(refusal("h5py.h5:table"), {"records"});
   expect_says(refusal("h5py.h5:text"), {"text"});
   expect_says(refusal("h5py.h5:texts"), {"text"});

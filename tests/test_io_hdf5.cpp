@@ -174,8 +174,8 @@ TEST_F(Hdf5Test, ComplexNumbersAndRecordsAreRefusedWithAdvice) {
   put<double>("r.h5", "table", record, record, {2}, {1, 2, 3, 4});
   H5Tclose(complex);
   H5Tclose(record);
-  expect_says(refusal("c.h5", "z"), {"'/z'", "complex", "modulus", "real and imaginary"});
-  expect_says(refusal("c.h5"), {"/z", "complex", "modulus"});
+  expect_says(refusal("c.h5", "z"), {"'/z'", "complex", "magnitude, power, or stack", "real and imaginary"});
+  expect_says(refusal("c.h5"), {"/z", "complex", "magnitude"});
   expect_says(refusal("r.h5", "table"), {"'/table'", "records", "one numeric array"});
 }
 

@@ -17,21 +17,31 @@ namespace {
 struct Options {
   std::string model, input, output;
   Domain domain = Domain::one;
-  InputOptions input_options;
+  MapOptions map;
 };
 
+// c1, c2, …: the header of a text file whose input has one.
+std::vector<std::string> names_of_components(const Options& options, const SampleReader& reader, Index k) {
+  std::vector<std::string> names;
+  if (reader.feature_names().empty() || !is_text(options.output)) return names;
+  for (Index j = 1; j <= k; ++j) names.push_back(fmt::format("c{}", j));
+  return names;
+}
+
 void run(const Session& session, const Options& options) {
+  options.map.check();
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
-  SampleReader reader =
-      open_samples(session, options.input, options.input_options, model, options.model, options.domain);
-  const auto [Z, missing] = map_samples(session, reader, model.common_dimension, options.input_options.missing,
-                                        [&](const Matrix& X) { return apply(model, options.domain, X); });
-  write(options.output, Z);
-  session.result(
-      {{"n", Z.cols()}, {"k", Z.rows()}, {"missing", missing}},
-      fmt::format("{} samples of domain {} in {} common dimensions\n", Z.cols(), number(options.domain), Z.rows()),
-      {options.output});
+  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, options.domain);
+  Mapped mapped = map_samples(session, reader, model.common_dimension, options.map.input.missing,
+                              [&](const Matrix& X) { return apply(model, options.domain, X); });
+  const Index n = mapped.Y.cols(), k = mapped.Y.rows();
+  const WriteOptions how =
+      options.map.write(fmt::format("Z{}", number(options.domain)), names_of_components(options, reader, k));
+  write_all({{options.output, std::move(mapped.Y), how, std::move(mapped.ids), options.map.id_name()}});
+  session.result({{"n", n}, {"k", k}, {"missing", mapped.missing}},
+                 fmt::format("{} samples of domain {} in {} common dimensions\n", n, number(options.domain), k),
+                 {options.output});
 }
 
 }  // namespace
@@ -42,9 +52,14 @@ void add_apply(CLI::App& app, Session& session) {
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   command.add_option("X", options->input, "Samples of the domain, one a row")->required();
   add_domain_option(command, "--domain", options->domain, "The domain that the samples are of")->required();
-  add_output_option(command, options->output, "Z", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
-  add_input_options(command, options->input_options, true);
-  command.footer("Example:\n  cgmca apply m --domain 1 a.npy -o z.npy");
+  add_output_option(
+      command, options->output, "Z",
+      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z1, Z2)");
+  add_map_options(command, options->map);
+  command.footer(
+      "Examples:\n"
+      "  cgmca apply m --domain 1 a.npy -o z.npy\n"
+      "  cgmca apply m --domain 2 b.npy -o z.mat:Z2");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

@@ -72,8 +72,7 @@ Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options,
   for (std::size_t i = 0; i < sources.paths.size(); ++i) {
     inputs[fmt::format("X{}", i + 1)] = fingerprint(sources.paths[i]);
   }
-  inputs["columns"] = sources.input.columns;
-  inputs["missing"] = sources.input.missing == Missing::drop ? "drop" : "error";
+  inputs["options"] = sources.input.text();
   inputs["match"] = sources.match;
   inputs["accumulate"] = name(accumulate);
   // As it will be read back, so that the two compare.
@@ -87,7 +86,7 @@ std::optional<Checkpoint::Resumed> Checkpoint::resume() const {
   std::string note;
   Summary summary = Summary::load(options_.path, &note);
   const Json then = Json::parse(note, nullptr, false);
-  if (!then.is_object() || !then.contains("inputs") || !then["read"].is_number_integer()) {
+  if (!then.is_object() || !then.contains("inputs") || !then.contains("read")) {
     throw FormatError(fmt::format("'{}' is a summary, but no checkpoint", options_.path));
   }
   if (then["inputs"] != inputs_) {

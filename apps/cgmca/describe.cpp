@@ -24,6 +24,13 @@ std::string title(Domain domain, const std::string& name) {
 Json name_or_null(const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); }
 Json names_or_null(const std::vector<std::string>& names) { return names.empty() ? Json(nullptr) : Json(names); }
 
+// Without what identifies them.
+std::vector<std::string> input_names(const Summary& summary) {
+  std::vector<std::string> names;
+  for (const std::string& input : summary.inputs()) names.push_back(input.substr(input.find(' ') + 1));
+  return names;
+}
+
 // The first few of many.
 std::string first_values(const Vector& values) {
   constexpr Index few = 6;
@@ -66,7 +73,8 @@ Json describe(const Model& model) {
     object["constrained"].push_back(
         {{"data", covariance.data}, {"ridge", covariance.ridge}, {"samples", covariance.samples}});
   }
-  object["warnings"] = model.warnings();
+  object["warnings"] = Json::array();
+  for (const std::string& warning : model.warnings()) object["warnings"].push_back(in_options(warning));
   object["singular_A"] = list(certificate.singular_A);
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
@@ -110,6 +118,7 @@ Json describe(const Summary& summary) {
     object["names"].push_back(name_or_null(domain.name));
     object["feature_names"].push_back(names_or_null(domain.feature_names));
   }
+  object["inputs"] = input_names(summary);
   object["form"] = name(summary.form());
   object["accumulate"] = name(summary.accumulate());
   return object;
@@ -122,6 +131,7 @@ std::string describe_text(const Summary& summary) {
     rows.emplace_back(title(domain, summary.domain(domain).name),
                       fmt::format("{} features", summary.dimension(domain)));
   }
+  if (!summary.inputs().empty()) rows.emplace_back("of", few_of(input_names(summary)));
   rows.emplace_back("form", name(summary.form()));
   return table(rows);
 }

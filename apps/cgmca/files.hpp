@@ -1,7 +1,7 @@
 // Output files: refused early, never half-written, all of a command's or none.
 #pragma once
 
-#include <cgmca/types.hpp>
+#include <cgmca/io.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +16,19 @@ void check_target(const std::string& target, const std::vector<std::string>& inp
 // The same for a folder that is made where it does not exist: throws IoError where it cannot be, or not be written.
 void check_target_folder(const std::string& target);
 
-// Writes each matrix to its target; where one fails, those before it are put back as they were.
-void write_all(const std::vector<std::pair<std::string, Matrix>>& outputs);
+// The file's extension, in small letters: ".mat" of "a.MAT:x".
+std::string extension_of(const std::string& target);
+bool is_text(const std::string& target);  // .csv or .tsv
+
+// One result: features × samples.
+struct Output {
+  std::string target;
+  Matrix X;
+  WriteOptions options;
+  std::vector<std::string> ids = {};  // the samples' keys: the first column of text files
+  std::string id_name = {};           // its header
+};
+// Writes each; where one fails, those before it are put back as they were.
+void write_all(const std::vector<Output>& outputs);
 
 }  // namespace cgmca::cli

@@ -60,6 +60,14 @@ void check(const Options& options) {
     options.tuning.check();
   }
   if (options.output.empty()) return;
+  const std::string extension = extension_of(options.output);
+  for (const char* data : {".mat", ".npz", ".h5", ".hdf5", ".npy", ".csv", ".tsv"}) {
+    if (extension != data) continue;
+    throw UsageError(
+        fmt::format("a model is not a {} file: write it as in -o m. For other programs: "
+                    "cgmca export m -o m.mat (or .npz, .h5)",
+                    extension));
+  }
   std::vector<std::string> inputs = options.pairs.paths;
   inputs.insert(inputs.end(), options.extra.paths.begin(), options.extra.paths.end());
   inputs.push_back(options.summary);

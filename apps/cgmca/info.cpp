@@ -1,9 +1,15 @@
-// cgmca info: what is in a model or summary file.
+// cgmca info: what is in a model, a summary or a data file.
 #include <cgmca/error.hpp>
+#include <cgmca/io.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "commands.hpp"
@@ -12,28 +18,60 @@
 namespace cgmca::cli {
 namespace {
 
+Json data_object(const FileInfo& file) {
+  Json object = {{"format", file.format}, {"arrays", Json::array()}};
+  for (const ArrayInfo& array : file.arrays) {
+    object["arrays"].push_back(
+        {{"name", array.name},
+         {"shape", array.shape},
+         {"type", array.type},
+         {"feature_names", array.feature_names.empty() ? Json(nullptr) : Json(array.feature_names)},
+         {"missing", array.missing ? Json(*array.missing) : Json(nullptr)}});
+  }
+  return object;
+}
+
+std::string data_text(const FileInfo& file) {
+  Rows rows = {{"format", file.format}};
+  for (const ArrayInfo& array : file.arrays) {
+    std::string text = fmt::format("{}  {}", fmt::join(array.shape, " × "), array.type);
+    if (array.missing && *array.missing > 0) text += fmt::format(", {} missing", *array.missing);
+    if (!array.feature_names.empty()) text += fmt::format("; features {}", few_of(array.feature_names));
+    rows.emplace_back(array.name.empty() ? "array" : array.name, text);
+  }
+  return table(rows);
+}
+
+// Whether the content begins as models and summaries do: a length of 8 bytes, and a JSON object.
+bool begins_as_ours(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char start[9] = {};
+  return file.read(start, sizeof start) && start[8] == '{' && start[7] == 0;
+}
+
 void run(const Session& session, const std::string& path) {
   const auto show = [&](const auto& content) { session.result(describe(content), describe_text(content)); };
-  std::optional<Summary> summary;
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  if (exists && !begins_as_ours(path)) {
+    const FileInfo file = describe_file(path);
+    return session.result(data_object(file), data_text(file));
+  }
   try {
     return show(Model::load(path));
-  } catch (const FormatError&) {
-    try {
-      summary = Summary::load(path);
-    } catch (const FormatError&) { /* the message about a model says enough */
-    }
-    if (!summary) throw;
+  } catch (const FormatError& problem) {
+    if (std::string_view(problem.what()).find("a cgmca-summary") == std::string_view::npos) throw;
   }
-  show(*summary);
+  show(Summary::load(path));
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, Session& session) {
   auto path = std::make_shared<std::string>();
-  auto& command = *app.add_subcommand("info", "Show what a model or summary file holds");
-  command.add_option("FILE", *path, "A file written by fit, summarize or merge")->required();
-  command.footer("Examples:\n  cgmca info m\n  cgmca info m --json");
+  auto& command = *app.add_subcommand("info", "Show what a model, a summary or a data file holds");
+  command.add_option("FILE", *path, "A file written by fit, summarize or merge, or one with samples")->required();
+  command.footer("Examples:\n  cgmca info m\n  cgmca info m --json\n  cgmca info a.npy");
   command.callback([path, &session] { session.command = [path, &session] { run(session, *path); }; });
 }
 

@@ -11,8 +11,9 @@
 namespace cgmca::cli {
 
 struct Mapped {
-  Matrix Y;           // `features` × n
-  Index missing = 0;  // samples with NaN
+  Matrix Y;                      // `features` × n
+  Index missing = 0;             // samples with NaN
+  std::vector<std::string> ids;  // of the samples (--id), or none
 };
 // map(X) for all samples of the reader. Only one block of inputs is held at a time. Samples with NaN are an error, left
 // out, or NaN in the result, and are told.

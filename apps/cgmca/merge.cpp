@@ -22,18 +22,20 @@ struct Options {
   bool allow_repeats = false;
 };
 
-// "'p0' and 'p1'": the two files whose summaries both hold an input that `next` has.
-std::string files_sharing(const std::vector<std::pair<std::string, std::vector<std::string>>>& seen,
-                          const std::string& path, const std::vector<std::string>& inputs) {
+// What was merged so far: a file, and the inputs its summary holds.
+using Held = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// The file of those before that holds an input which `inputs` have too; empty: none.
+std::string file_sharing(const Held& held, const std::vector<std::string>& inputs) {
   const auto identity_of = [](const std::string& input) { return input.substr(0, input.find(' ')); };
-  for (const auto& [file, held] : seen) {
-    for (const std::string& one : held) {
+  for (const auto& [file, its] : held) {
+    for (const std::string& one : its) {
       for (const std::string& other : inputs) {
-        if (identity_of(one) == identity_of(other)) return fmt::format("'{}' and '{}'", file, path);
+        if (identity_of(one) == identity_of(other)) return file;
       }
     }
   }
-  return fmt::format("'{}' and '{}'", seen.front().first, path);
+  return "";
 }
 
 void note_order(const Session& session, const Summary& first, const Summary& next, const std::string& path) {
@@ -49,7 +51,7 @@ void note_order(const Session& session, const Summary& first, const Summary& nex
 void run(const Session& session, const Options& options) {
   check_target(options.output, {});  // an input may be replaced: its pairs are part of the result
   Summary summary = Summary::load(options.inputs.front());
-  std::vector<std::pair<std::string, std::vector<std::string>>> seen = {{options.inputs.front(), summary.inputs()}};
+  Held held = {{options.inputs.front(), summary.inputs()}};
   for (std::size_t i = 1; i < options.inputs.size(); ++i) {
     const Summary next = Summary::load(options.inputs[i]);
     const std::string& path = options.inputs[i];
@@ -57,10 +59,12 @@ void run(const Session& session, const Options& options) {
       summary.merge(next, options.allow_repeats ? Repeats::allow : Repeats::refuse);
       note_order(session, summary, next, path);
     } catch (const InvalidInput& problem) {
-      const std::string files = files_sharing(seen, path, next.inputs());
-      throw InvalidInput(fmt::format("{}: {}", files, problem.what()));
+      const std::string sharing = options.allow_repeats ? "" : file_sharing(held, next.inputs());
+      throw InvalidInput(fmt::format("'{}' and '{}': {}{}", sharing.empty() ? held.front().first : sharing, path,
+                                     problem.what(),
+                                     sharing.empty() ? "" : "; --allow-repeats merges them all the same"));
     }
-    seen.emplace_back(path, next.inputs());
+    held.emplace_back(path, next.inputs());
     stop_if_interrupted();
   }
   summary.save(options.output);

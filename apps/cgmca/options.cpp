@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "support/choice.hpp"
 
@@ -23,6 +24,26 @@ void add_accumulate_option(CLI::App& command, Accumulate& accumulate) {
                                         "the condition number), auto (gram only while proven safe; the default)")
       ->check(CLI::IsMember(names_of(kAccumulates)))
       ->option_text(fmt::format("{}", fmt::join(names_of(kAccumulates), "|")));
+}
+
+void add_map_options(CLI::App& command, MapOptions& options) {
+  add_input_options(command, options.input, true);
+  command.add_flag("--columns-out", options.columns_out, "Samples are the output's columns, whatever the input has");
+}
+
+void MapOptions::check() const {
+  if (!input.id.empty() && (input.columns || columns_out)) {
+    throw UsageError("--id names a column of keys, so samples must be rows: leave out --columns and --columns-out");
+  }
+}
+
+WriteOptions MapOptions::write(const std::string& variable, std::vector<std::string> feature_names) const {
+  return {.columns = input.columns || columns_out, .feature_names = std::move(feature_names), .variable = variable};
+}
+
+std::string MapOptions::id_name() const {
+  const bool place = std::all_of(input.id.begin(), input.id.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return place ? "id" : input.id;
 }
 
 CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,

@@ -17,6 +17,17 @@ namespace cgmca::cli {
 void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
                        bool required = true);
 void add_accumulate_option(CLI::App& command, Accumulate& accumulate);
+// What apply and translate are given, and how their result is written.
+struct MapOptions {
+  InputOptions input;
+  bool columns_out = false;
+
+  void check() const;  // throws UsageError
+  WriteOptions write(const std::string& variable, std::vector<std::string> feature_names = {}) const;
+  std::string id_name() const;  // the header of the keys
+};
+void add_map_options(CLI::App& command, MapOptions& options);
+
 CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
                                const std::string& description);
 

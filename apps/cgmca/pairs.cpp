@@ -10,6 +10,8 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "progress.hpp"
@@ -90,16 +92,13 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
       ->option_text("A/B");
 }
 
-Index block_samples(Index features) {
-  constexpr Index bytes = 16'000'000;
-  return std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
-}
-
 PairReader::PairReader(const PairSources& sources, const Session& session) : sources_(sources), session_(session) {
+  if (!sources.match.empty() && !sources.input.id.empty()) throw UsageError("give --match or --id, not both");
   if (!sources.match.empty()) {
     match_by_name();
   } else {
     for (const std::string& path : sources.paths) inputs_.emplace_back(path, sources.input);
+    if (!sources.input.id.empty()) match_by_key();
   }
   const auto n = samples();
   for (const SampleReader& input : inputs_) {
@@ -127,6 +126,42 @@ void PairReader::match_by_name() {
   session_.message(
       fmt::format("{} images have no partner and are left out: {}", unmatched.size(), fmt::join(unmatched, ", ")));
 }
+
+// In the order of the first file, those keys that all files have.
+void PairReader::match_by_key() {
+  std::vector<std::vector<std::string>> keys;
+  std::map<std::string, std::vector<Index>> places;  // of each key, one a file as far as it is there
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    keys.push_back(inputs_[i].load());
+    for (std::size_t k = 0; k < keys[i].size(); ++k) {
+      std::vector<Index>& place = places[keys[i][k]];
+      if (place.size() == i) place.push_back(static_cast<Index>(k));
+    }
+  }
+  const auto matched = [&](const std::string& key) { return places.at(key).size() == inputs_.size(); };
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::vector<std::string> alone;
+    std::copy_if(keys[i].begin(), keys[i].end(), std::back_inserter(alone),
+                 [&](const std::string& key) { return !matched(key); });
+    if (alone.size() == keys[i].size()) {
+      throw InvalidInput(fmt::format("'{}' has no key (--id {}) that the others have too: {}", inputs_[i].source(),
+                                     sources_.input.id, few_of(alone)));
+    }
+    if (!alone.empty()) {
+      session_.message(fmt::format("{} of '{}' {} no partner: {}",
+                                   alone.size() == 1 ? "1 sample" : fmt::format("{} samples", alone.size()),
+                                   inputs_[i].source(), alone.size() == 1 ? "has" : "have", few_of(alone)));
+    }
+    std::vector<Index> picked;
+    for (const std::string& key : keys[0]) {
+      if (matched(key)) picked.push_back(places[key][i]);
+    }
+    inputs_[i].pick(std::move(picked));
+  }
+  first_samples_ = static_cast<Index>(keys[0].size());
+}
+
+Index PairReader::first_samples() const { return first_samples_.value_or(gaps_.seen()); }
 
 std::optional<Index> PairReader::samples() const {
   for (const SampleReader& input : inputs_) {
@@ -170,7 +205,7 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
     if (!all) {
       for (SampleReader::Block& block : blocks) block = columns_of(block, numbers_);
     }
-    for (Index& number : numbers_) number += first;
+    for (Index& number : numbers_) number = inputs_.front().number(first + number);
     if (!numbers_.empty()) return blocks;
   }
 }

@@ -30,7 +30,7 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required = t
 
 class PairReader {
  public:
-  // Opens all, and tells the images without partner (--match). Throws UnequalSamples, with the shapes, where the
+  // Opens all, and tells the samples without partner (--match, --id). Throws UnequalSamples, with the shapes, where the
   // numbers of samples are known and differ.
   PairReader(const PairSources& sources, const Session& session);
 
@@ -50,14 +50,16 @@ class PairReader {
   Block next();  // of a size that keeps memory small; no columns at the end
   // Adds the next block as it is stored, in single precision too. False at the end.
   bool add_next_to(Summary& summary);
-  Index position() const { return gaps_.seen(); }                 // pairs read, those left out too
-  const std::vector<Index>& numbers() const { return numbers_; }  // of the pairs handed out last, from 0
+  Index first_samples() const;                     // samples of X1, once all are read: those without partner too
+  Index position() const { return gaps_.seen(); }  // pairs read, those left out too
+  const std::vector<Index>& numbers() const { return numbers_; }  // of the pairs handed out last, in X1, from 0
   void skip(Index pairs, Index left_out = 0);                     // of a run that was stopped
 
  private:
   std::vector<SampleReader::Block> read_block();      // no columns at the end
   std::vector<SampleReader::Block> complete_block();  // of what --missing leaves
-  void match_by_name();
+  void match_by_name();                               // --match
+  void match_by_key();                                // --id
   [[noreturn]] void fail_unequal();
 
   const PairSources sources_;
@@ -65,6 +67,7 @@ class PairReader {
   std::vector<SampleReader> inputs_;
   Gaps gaps_{"pairs"};
   std::vector<Index> numbers_;
+  std::optional<Index> first_samples_;  // where not all have a partner
 };
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
@@ -78,7 +81,4 @@ SampleReader open_samples(const Session& session, const std::string& source, con
 // The order of the names where both have them, with a note. `whose`: "domain 1 of 'm'".
 void take_order(const Session& session, SampleReader& reader, const std::vector<std::string>& names,
                 const std::string& whose);
-// Samples for a block of about 16 MB.
-Index block_samples(Index features);
-
 }  // namespace cgmca::cli

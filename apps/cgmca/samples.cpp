@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace cgmca::cli {
@@ -44,6 +45,22 @@ void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
   command.add_flag("--columns", options.columns,
                    maps ? "Samples are the file's columns, and the output's"
                         : "Samples are the files' columns, as MATLAB users often store them");
+  command
+      .add_option_function<std::string>(
+          "--complex",
+          [&options](const std::string& text) {
+            options.complex = text == "magnitude" ? ComplexAs::magnitude
+                              : text == "power"   ? ComplexAs::power
+                                                  : ComplexAs::stack;
+          },
+          "Read complex numbers as |x|, as |x|², or as real parts and then imaginary parts, twice the features")
+      ->check(CLI::IsMember({"magnitude", "power", "stack"}))
+      ->option_text("magnitude|power|stack");
+  command
+      .add_option("--id", options.id,
+                  maps ? "The column of text files that names samples, by its header or place; CSV outputs keep it"
+                       : "Match samples by this column of text files (header or place from 1), not by their order")
+      ->option_text("NAME");
   std::vector<std::string> choices = {"error", "drop"};
   if (maps) choices.emplace_back("pass");
   command
@@ -58,6 +75,16 @@ void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
       ->option_text(fmt::format("{}", fmt::join(choices, "|")));
 }
 
+std::string InputOptions::text() const {
+  return fmt::format("columns {}, missing {}, complex {}, id '{}'", columns, static_cast<int>(missing),
+                     static_cast<int>(complex), id);
+}
+
+Index block_samples(Index features) {
+  constexpr Index bytes = 16'000'000;
+  return std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
+}
+
 SampleReader::SampleReader(const std::string& source, const InputOptions& options)
     : source_(source), options_(options), reader_(std::in_place, source, options.read()) {
   features_ = reader_->features();
@@ -69,6 +96,7 @@ SampleReader::SampleReader(const std::string& folder, std::vector<std::string> i
 }
 
 std::optional<Index> SampleReader::samples() const {
+  if (loaded_) return static_cast<Index>(picked_.size());
   return reader_ ? reader_->samples() : static_cast<Index>(images_.size());
 }
 
@@ -92,7 +120,11 @@ Index SampleReader::take_order_of(const std::vector<std::string>& names) {
 
 SampleReader::Block SampleReader::next(Index count) {
   Block block;
-  if (!reader_) {
+  if (loaded_) {
+    const auto begin = picked_.begin() + position_;
+    const auto end = begin + std::min(count, static_cast<Index>(picked_.size()) - position_);
+    block = Matrix((*loaded_)(Eigen::all, std::vector<Index>(begin, end)));
+  } else if (!reader_) {
     const auto begin = images_.begin() + position_;
     const auto end = begin + std::min(count, static_cast<Index>(images_.size()) - position_);
     block = begin == end ? Matrix(features_, 0) : read_images(source_, {begin, end});
@@ -101,21 +133,46 @@ SampleReader::Block SampleReader::next(Index count) {
   } else {
     block = reader_->next(count);
   }
+  if (reader_ && !loaded_) ids_ = reader_->ids();
   position_ += columns_of(block);
   if (!order_.empty()) std::visit([&](auto& X) { X = X(order_, Eigen::all).eval(); }, block);
   return block;
 }
 
 void SampleReader::skip(Index count) {
-  if (reader_) reader_->skip(count);
+  if (reader_ && !loaded_) reader_->skip(count);
   position_ += count;
 }
 
 std::string SampleReader::place(Index sample, Index feature) const {
   if (!order_.empty()) feature = order_[static_cast<std::size_t>(feature)];
-  return fmt::format("row {}, column {}", (options_.columns ? feature : sample) + 1,
-                     (options_.columns ? sample : feature) + 1);
+  if (!reader_) return fmt::format("image '{}'", images_[static_cast<std::size_t>(sample)]);
+  return reader_->place(number(sample), feature);
 }
+
+std::vector<std::string> SampleReader::load() {
+  std::vector<std::string> keys;
+  Matrix all(features_, 0);
+  for (;;) {
+    const Matrix X = reader_->next(block_samples(features_));
+    if (X.cols() == 0) break;
+    all.conservativeResize(Eigen::NoChange, all.cols() + X.cols());
+    all.rightCols(X.cols()) = X;
+    keys.insert(keys.end(), reader_->ids().begin(), reader_->ids().end());
+  }
+  std::set<std::string> seen;
+  for (const std::string& key : keys) {
+    if (!seen.insert(key).second) {
+      throw InvalidInput(fmt::format("'{}': the key '{}' occurs twice; samples cannot be matched by it", source_, key));
+    }
+  }
+  loaded_ = std::move(all);
+  return keys;
+}
+
+void SampleReader::pick(std::vector<Index> samples) { picked_ = std::move(samples); }
+
+Index SampleReader::number(Index sample) const { return loaded_ ? picked_[static_cast<std::size_t>(sample)] : sample; }
 
 Index columns_of(const SampleReader::Block& block) {
   return std::visit([](const auto& X) { return X.cols(); }, block);

@@ -20,10 +20,14 @@ enum class Missing { error, drop, pass };
 struct InputOptions {
   bool columns = false;
   Missing missing = Missing::error;
+  ComplexAs complex = ComplexAs::refuse;
+  std::string id;  // the column of text files that names samples; empty: none
 
-  ReadOptions read() const { return {.columns = columns}; }
+  ReadOptions read() const { return {.columns = columns, .complex = complex, .id = id}; }
+  // What the choices were, to compare with those of a run that is resumed.
+  std::string text() const;
 };
-// --columns and --missing. `maps`: the samples become others, so that missing ones can be passed on.
+// --columns, --missing, --complex and --id. `maps`: the samples become others, so missing ones can be passed on.
 void add_input_options(CLI::App& command, InputOptions& options, bool maps = false);
 
 class SampleReader {
@@ -34,7 +38,7 @@ class SampleReader {
   const std::string& source() const { return source_; }
   Index features() const { return features_; }
   std::optional<Index> samples() const;
-  bool streams() const { return !reader_ || reader_->streams(); }
+  bool streams() const { return !loaded_ && (!reader_ || reader_->streams()); }
   std::string shape() const;  // "'a.npy' (100 samples × 784 features)"
   std::vector<std::string> feature_names() const;
 
@@ -47,6 +51,12 @@ class SampleReader {
   void skip(Index count);
   std::string place(Index sample, Index feature) const;  // as the file's user counts, for messages
 
+  // Reads all samples, and returns their keys (--id). Throws InvalidInput where one occurs twice.
+  std::vector<std::string> load();
+  void pick(std::vector<Index> samples);                        // of those loaded: hands out these, in this order
+  Index number(Index sample) const;                             // in the file, of a sample handed out
+  const std::vector<std::string>& ids() const { return ids_; }  // the keys of the samples handed out last
+
  private:
   std::string source_;
   InputOptions options_;
@@ -54,7 +64,13 @@ class SampleReader {
   std::vector<std::string> images_;
   Index features_ = 0, position_ = 0;
   std::vector<Index> order_;  // of the features; empty: as they are in the file
+  std::optional<Matrix> loaded_;
+  std::vector<Index> picked_;  // of the loaded samples
+  std::vector<std::string> ids_;
 };
+
+// Samples for a block of about 16 MB.
+Index block_samples(Index features);
 
 Index columns_of(const SampleReader::Block& block);
 SampleReader::Block columns_of(const SampleReader::Block& block, const std::vector<Index>& columns);

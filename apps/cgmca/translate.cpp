@@ -21,10 +21,11 @@ struct Options {
   Domain from = Domain::two, to = Domain::one;
   Method method = Method::lmmse;
   Index iterations = 0;
-  InputOptions input_options;
+  MapOptions map;
 };
 
 void check(const Options& options) {
+  options.map.check();
   if (options.from == options.to) throw UsageError("--from and --to name the same domain");
   if (options.iterations > 0 && options.method != Method::lsqr) {
     throw UsageError(fmt::format("--iterations is for --method lsqr; {} needs none", name(options.method)));
@@ -40,13 +41,14 @@ void check(const Options& options) {
 void run(const Session& session, const Options& options) {
   check(options);
   const Model model = Model::load(options.model);
-  const Index features = model.domain(options.to).features();
-  SampleReader reader = open_samples(session, options.input, options.input_options, model, options.model, options.from);
+  const DomainMap& target = model.domain(options.to);
+  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, options.from);
   const auto mapped_by = [&](const std::function<Matrix(const Matrix&)>& map) {
-    return map_samples(session, reader, features, options.input_options.missing, map);
+    return map_samples(session, reader, target.features(), options.map.input.missing, map);
   };
-  std::vector<std::pair<std::string, Matrix>> outputs;
+  const std::string variable = fmt::format("X{}_from_{}", number(options.to), number(options.from));
   Mapped mapped;
+  std::optional<Matrix> standard_errors;
   if (options.method == Method::lsqr) {
     const LsqrOptions lsqr_options{.iterations = options.iterations};
     mapped = mapped_by(
@@ -54,17 +56,24 @@ void run(const Session& session, const Options& options) {
   } else {
     const Translation map = translation(model, options.from, options.to, options.method);
     mapped = mapped_by(map);
-    if (!options.standard_errors.empty()) outputs.emplace_back(options.standard_errors, map.standard_error);
+    if (!options.standard_errors.empty()) standard_errors = map.standard_error;
   }
   const Index n = mapped.Y.cols();
-  outputs.emplace(outputs.begin(), options.output, std::move(mapped.Y));
+  std::vector<Output> outputs = {{options.output, std::move(mapped.Y),
+                                  options.map.write(variable, target.feature_names), std::move(mapped.ids),
+                                  options.map.id_name()}};
+  std::vector<std::string> written = {options.output};
+  if (standard_errors) {
+    outputs.push_back({options.standard_errors, std::move(*standard_errors),
+                       options.map.write(variable + "_stderr", target.feature_names)});
+    written.push_back(options.standard_errors);
+  }
   write_all(outputs);
-  std::vector<std::string> written;
-  for (const auto& output : outputs) written.push_back(output.first);
-  session.result({{"n", n}, {"features", features}, {"method", name(options.method)}, {"missing", mapped.missing}},
-                 fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n,
-                             number(options.from), number(options.to), features, name(options.method)),
-                 written);
+  session.result(
+      {{"n", n}, {"features", target.features()}, {"method", name(options.method)}, {"missing", mapped.missing}},
+      fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n, number(options.from),
+                  number(options.to), target.features(), name(options.method)),
+      written);
 }
 
 }  // namespace
@@ -76,7 +85,9 @@ void add_translate(CLI::App& app, Session& session) {
   command.add_option("X", options->input, "Samples of domain --from, one a row")->required();
   add_domain_option(command, "--from", options->from, "The domain that the samples are of")->required();
   add_domain_option(command, "--to", options->to, "The domain to turn them into")->required();
-  add_output_option(command, options->output, "Y", "Where to write them: .npy, .csv, .tsv, .mat or .h5");
+  add_output_option(
+      command, options->output, "Y",
+      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else X1_from_2)");
   const auto choose = [chosen = &options->method](const std::string& text) {
     *chosen = need_choice(text, kMethods, "method");
   };
@@ -91,7 +102,7 @@ void add_translate(CLI::App& app, Session& session) {
       ->option_text("N");
   command.add_option("--stderr", options->standard_errors, "Where to write lmmse's standard error of each feature")
       ->option_text("FILE");
-  add_input_options(command, options->input_options, true);
+  add_map_options(command, options->map);
   command.footer(
       "Examples:\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.npy\n"

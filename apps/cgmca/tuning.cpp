@@ -173,9 +173,9 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   });
   if (partners) options.pairs = {&X1, &X2};
   if (!labels.empty()) {
-    if (static_cast<Index>(labels.size()) != reader.position()) {
+    if (static_cast<Index>(labels.size()) != reader.first_samples()) {
       throw UnequalSamples(
-          fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), reader.position()));
+          fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), reader.first_samples()));
     }
     labels = picked(labels, numbers);
     if (specs.reference.empty()) {

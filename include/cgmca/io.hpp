@@ -1,19 +1,23 @@
 // Matrices from and to the files people hold.
 //
 // A *source* is a path, or `path:member` where a file holds several arrays (`a.npz:x`, `a.mat:x`,
-// `a.h5:/group/x`). The format is told by extension, else by content. Samples are rows in every
-// file (say `columns` where they are columns); in memory they are columns, so a matrix read is
-// features × samples. Arrays of more than two dimensions keep their first axis as samples and
-// flatten the rest in row-major order. Numbers are read unscaled.
+// the field `a.mat:cfg.x` of a struct, `a.h5:/group/x`). The format is told by extension, else by
+// content. Samples are rows in every file (say `columns` where they are columns); in memory they are
+// columns, so a matrix read is features × samples. Arrays of more than two dimensions keep their
+// first axis as samples and flatten the rest in row-major order. Numbers are read unscaled.
 //
 //   format                    read   stream   write      member
 //   .npy                       ×      ×        ×
-//   .npz                       ×      ×                  required if there are several
+//   .npz                       ×      ×        ×         required if there are several
 //   .csv .tsv                  ×      ×        ×
 //   IDX, IDX.gz                ×      ×
 //   .mat (v5, v7.3)            ×               ×         required if there are several
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
+//
+// Integers, floating-point numbers and logical values of any width and byte order are read, complex
+// numbers of .npy, .npz, .mat and .h5 as ReadOptions::complex says. Sparse matrices (of .mat, and of
+// scipy.sparse.save_npz: csr, csc, coo) are read as dense ones where these have at most 2 GB.
 //
 // Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
 // or in Fortran order, alone. CSV does not stream with `columns`.
@@ -65,7 +69,8 @@ class BlockReader {
   Index features() const;
   std::optional<Index> samples() const;  // unknown for text until its end is reached
   Index position() const;                // samples handed out or skipped so far
-  // As the header of a text file has them; none where there is no header, or where it cannot tell features apart.
+  // As the header of a text file has them, or the member NAME_features beside the array NAME of .npz, .mat and .h5;
+  // none where there are none, or where they cannot tell features apart.
   std::vector<std::string> feature_names() const;
   // The names of the samples handed out last (ReadOptions::id), without blanks around them; none where no column
   // has them.
@@ -93,10 +98,39 @@ class BlockReader {
   Index position_ = 0;
 };
 
-// Writes X (features × samples) with samples as rows; the format is told by the extension (.npy
-// .csv .tsv .mat .h5; `path:member` names the variable, else "X"). Atomic: a temporary file in the
-// same folder, synced, then renamed.
-void write(const std::string& target, const MatrixView& X);
+struct WriteOptions {
+  bool columns = false;                         // samples are the file's columns, not its rows
+  std::vector<std::string> feature_names = {};  // one a feature, or none; see write()
+  std::string variable = "X";                   // the member's name, where the target names none
+};
+
+// Writes X (features × samples) with samples as rows; the format is told by the extension (.npy .npz
+// .csv .tsv .mat .h5). Atomic: a temporary file in the same folder, synced, then renamed.
+//
+// A target `path:member` (.npz, .mat, .h5) is added to a file that exists, or replaces that member of
+// it; the file's other members stay as they are. A target without a member replaces the whole file.
+//
+// Feature names are the header of .csv and .tsv, unless samples are columns or every name reads as a
+// number. In .mat, .npz and .h5 they are kept beside the array NAME as NAME_features (a cell array of
+// strings, a 'U' array, a dataset of strings). BlockReader::feature_names() reads them there. In .npy
+// there is no place for them.
+void write(const std::string& target, const MatrixView& X, const WriteOptions& options = {});
+
+// What a data file holds, for people to look at.
+struct ArrayInfo {
+  std::string name;                        // empty in a format without members
+  std::vector<Index> shape;                // as the file has it
+  std::string type;                        // in the file's own words: "float64", "complex double", "text"
+  std::vector<std::string> feature_names;  // where the file has any
+  std::optional<Index> missing;            // NaN or empty cells, of arrays of real numbers
+};
+struct FileInfo {
+  std::string format;  // in words: "NumPy archive", "CSV, separated by ';'"
+  std::vector<ArrayInfo> arrays;
+};
+// Reads every array once, in blocks, to count what is missing. For a file that is no data file,
+// FormatError says what it seems to be.
+FileInfo describe_file(const std::string& path);
 
 // The file or folder that a source or target names, without its member.
 std::string file_of(const std::string& source_or_target);

@@ -15,7 +15,11 @@ constexpr Index chunk_bytes = 1 << 16;
 
 // Where the elements of a sample lie.
 struct Order : Layout {
-  Order(const ArrayHeader& header, bool columns);
+  Order(const ArrayHeader& header, const ReadOptions& options);
+
+  // Rows of X a feature has: 2 where the parts of complex numbers are stacked, all real parts first.
+  Index parts = 1;
+  Index rows() const { return parts * features; }
 
   // A sample's features lie together (else a feature's samples do).
   bool by_sample = true;
@@ -36,18 +40,28 @@ struct Order : Layout {
   }
 };
 
-Order::Order(const ArrayHeader& header, bool columns)
-    : Layout(header.shape, columns, fmt::format("'{}'", header.name)) {
+Order::Order(const ArrayHeader& header, const ReadOptions& options)
+    : Layout(header.shape, options.columns, fmt::format("'{}'", header.name)) {
+  if (header.element.kind == Element::Kind::complex && options.complex == ComplexAs::stack) parts = 2;
   Index size = 0;
   if (__builtin_mul_overflow(samples, features, &size) ||
-      size > std::numeric_limits<Index>::max() / Index{sizeof(double)})
+      size > std::numeric_limits<Index>::max() / Index{2 * sizeof(double)})
     throw FormatError(
         fmt::format("'{}' claims {} numbers, more than any memory holds", header.name, text(header.shape)));
   // With one sample or one feature both ways of lying are the same.
-  by_sample = header.fortran_order == columns || samples <= 1 || features == 1;
+  by_sample = header.fortran_order == options.columns || samples <= 1 || features == 1;
   if (!header.fortran_order || header.shape.size() < 3) return;
   for (std::size_t axis = 0; axis < header.shape.size(); ++axis)
     if (axis != sample_axis) fortran_axes.push_back(static_cast<Index>(header.shape[axis]));
+}
+
+// convert(), and of stacked complex numbers the imaginary parts `apart` after the real ones.
+template <class Scalar>
+void convert_parts(Element element, Index parts, const std::byte* in, Index count, Scalar* out, Index stride,
+                   Index apart) {
+  convert(element, in, count, out, stride);
+  element.part = Element::Part::imaginary;
+  if (parts == 2) convert(element, in, count, out + apart, stride);
 }
 
 // What all arrays need: bytes that must be there.
@@ -110,7 +124,7 @@ class BySample : public BlockReader::Source {
     if (order_.samples == 0) elements_.finish();
   }
 
-  Index features() const override { return order_.features; }
+  Index features() const override { return order_.rows(); }
   std::optional<Index> samples() const override { return order_.samples; }
 
   bool single() const override { return fits_single(elements_.element()); }
@@ -126,7 +140,7 @@ class BySample : public BlockReader::Source {
   template <class Scalar>
   Dense<Scalar> take(Index max_samples) {
     const Index count = std::min(max_samples, order_.samples - position_);
-    const Index total = count * order_.features;
+    const Index total = count * order_.rows();
     // A flat row, since that is what Eigen can grow in place; where the header's promise is all
     // there is, memory grows only as the elements really arrive.
     Dense<Scalar> X(1, elements_.promises_hold() ? total : std::min(total, chunk_bytes));
@@ -134,7 +148,8 @@ class BySample : public BlockReader::Source {
       if (done == X.cols()) X.conservativeResize(1, std::min(total, 2 * done));
       done = fill(X, done);
     }
-    X.resize(order_.features, count);  // the same elements, now in columns
+    X.resize(order_.rows(), count);  // the same elements, now in columns
+    if (order_.parts == 2) stack(X);
     advance(count);
     return X;
   }
@@ -148,20 +163,34 @@ class BySample : public BlockReader::Source {
       elements_.read(X.data() + done, X.cols() - done);
       return X.cols();
     }
-    const Index count = std::min(chunk_bytes / element.size, X.cols() - done);
+    const Index parts = order_.parts;
+    const Index count = std::min(chunk_bytes / element.size, (X.cols() - done) / parts);
     buffer_.resize(static_cast<std::size_t>(count * element.size));
     elements_.read(buffer_.data(), count);
     if (same_order) {
-      convert(element, buffer_.data(), count, X.data() + done);
-      return done + count;
+      convert_parts(element, parts, buffer_.data(), count, X.data() + done, parts, 1);
+      return done + parts * count;
     }
     // X has its full size here, since array_source() allows another order only where the bytes are
     // certain to be there.
     for (Index i = 0; i < count; ++i) {
-      const Index feature = (done + i) % order_.features, first = done + i - feature;
-      convert(element, buffer_.data() + i * element.size, 1, X.data() + first + order_.row(feature));
+      const Index place = done / parts + i, feature = place % order_.features;
+      Scalar* const out = X.data() + parts * (place - feature + order_.row(feature));
+      convert_parts(element, parts, buffer_.data() + i * element.size, 1, out, 1, 1);
     }
-    return done + count;
+    return done + parts * count;
+  }
+
+  // From a real part before each imaginary part to all real parts first.
+  template <class Scalar>
+  static void stack(Dense<Scalar>& X) {
+    const Index d = X.rows() / 2;
+    Eigen::Vector<Scalar, Eigen::Dynamic> pairs(X.rows());
+    for (auto sample : X.colwise()) {
+      pairs = sample;
+      sample.head(d) = pairs(Eigen::seqN(0, d, 2));
+      sample.tail(d) = pairs(Eigen::seqN(1, d, 2));
+    }
   }
 
   void advance(Index count) {
@@ -180,7 +209,7 @@ class ByFeature : public BlockReader::Source {
  public:
   ByFeature(Elements elements, Order order) : elements_(std::move(elements)), order_(std::move(order)) {}
 
-  Index features() const override { return order_.features; }
+  Index features() const override { return order_.rows(); }
   std::optional<Index> samples() const override { return order_.samples; }
 
   bool single() const override { return fits_single(elements_.element()); }
@@ -194,7 +223,7 @@ class ByFeature : public BlockReader::Source {
     const Element& element = elements_.element();
     const auto [n, d] = std::pair(order_.samples, order_.features);
     const Index count = std::min(max_samples, n - position_);
-    Dense<Scalar> X(d, count);
+    Dense<Scalar> X(order_.rows(), count);
     if (count == 0) return X;
     // Short features are read several at once, samples before and after the block included.
     const Index group = std::max<Index>(1, chunk_bytes / (n * element.size));
@@ -204,7 +233,8 @@ class ByFeature : public BlockReader::Source {
       elements_.seek(f * n + position_);
       elements_.read(buffer_.data(), span);
       for (Index k = 0; k < together; ++k)
-        convert(element, buffer_.data() + k * n * element.size, count, X.data() + order_.row(f + k), d);
+        convert_parts(element, order_.parts, buffer_.data() + k * n * element.size, count, X.data() + order_.row(f + k),
+                      X.rows(), d);
     }
     position_ += count;
     return X;
@@ -216,36 +246,52 @@ class ByFeature : public BlockReader::Source {
   std::vector<std::byte> buffer_;
 };
 
+// The first of a complex number's parts that are read.
+Element::Part part_read(ComplexAs complex) {
+  if (complex == ComplexAs::magnitude) return Element::Part::magnitude;
+  return complex == ComplexAs::power ? Element::Part::power : Element::Part::real;
+}
+
 // From a stream that cannot go back, elements in another order than X has them: read whole as the
 // matrix they make as they lie, then put in order.
 template <class Scalar>
-Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order) {
+Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order,
+                         ComplexAs complex) {
   const auto n = static_cast<std::uint64_t>(order.samples), d = static_cast<std::uint64_t>(order.features);
   ArrayHeader as_it_lies = header;
   as_it_lies.shape = order.by_sample ? Shape{n, d} : Shape{d, n};
   as_it_lies.fortran_order = false;
-  const auto source = array_source(as_it_lies, std::move(bytes), {});
+  const auto source = array_source(as_it_lies, std::move(bytes), {.columns = false, .complex = complex});
   const Dense<Scalar> Y = next_of<Scalar>(*source, std::numeric_limits<Index>::max());
-  Dense<Scalar> X(order.features, order.samples);
-  for (Index f = 0; f < order.features; ++f) {
-    if (order.by_sample)
-      X.row(order.row(f)) = Y.row(f);
-    else
-      X.row(order.row(f)) = Y.col(f).transpose();
+  Dense<Scalar> X(order.rows(), order.samples);
+  for (Index part = 0; part < order.parts; ++part) {
+    for (Index f = 0; f < order.features; ++f) {
+      auto row = X.row(part * order.features + order.row(f));
+      if (order.by_sample)
+        row = Y.row(part * order.features + f);
+      else
+        row = Y.col(f).segment(part * order.samples, order.samples).transpose();
+    }
   }
   return X;
 }
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& promised, std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options) {
-  Order order(header, options.columns);
+  ArrayHeader header = promised;
+  if (header.element.kind == Element::Kind::complex) {
+    if (options.complex == ComplexAs::refuse) throw FormatError(fmt::format("'{}' {}", header.name, complex_refusal()));
+    header.element.part = part_read(options.complex);
+  }
+  Order order(header, options);
   const bool in_order = order.by_sample && order.fortran_axes.empty();
   const bool can_seek = bytes->remaining().has_value();
   if (!in_order && !can_seek) {
-    if (fits_single(header.element)) return in_memory(rearranged<float>(header, std::move(bytes), order));
-    return in_memory(rearranged<double>(header, std::move(bytes), order));
+    if (fits_single(header.element))
+      return in_memory(rearranged<float>(header, std::move(bytes), order, options.complex));
+    return in_memory(rearranged<double>(header, std::move(bytes), order, options.complex));
   }
   Elements elements(header, std::move(bytes), order.samples * order.features);
   if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "support/suggest.hpp"
 
@@ -61,6 +63,24 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, I
 }
 template Matrix allocate<double>(Index, Index, const std::string&);
 template Eigen::MatrixXf allocate<float>(Index, Index, const std::string&);
+
+std::string complex_refusal() {
+  return "holds complex numbers, which cannot be read as they are; choose with --complex on the command line (complex= "
+         "in Python): magnitude, power, or stack (the real and imaginary parts as separate features)";
+}
+
+std::vector<std::string> names_as_read(std::vector<std::string> stored, Index features, bool stacked) {
+  if (stacked) {
+    std::vector<std::string> both;
+    for (const char* const part : {"re ", "im "})
+      for (const std::string& name : stored) both.push_back(part + name);
+    stored = std::move(both);
+  }
+  const std::set<std::string> different(stored.begin(), stored.end());
+  const bool good = static_cast<Index>(different.size()) == features && !different.contains("");
+  if (!good || stored.size() != different.size()) stored.clear();
+  return stored;
+}
 
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted) {
   if (!wanted.empty()) {

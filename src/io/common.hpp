@@ -27,6 +27,13 @@ struct Layout {
 template <class Scalar>  // double or float
 Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples, const std::string& where);
 
+// "holds complex numbers; …": what to do about them, by the names of the command line and of Python.
+std::string complex_refusal();
+
+// The names of the features as read: those stored, "re NAME" and then "im NAME" where complex numbers are stacked.
+// None where they are not one a feature, or not all different.
+std::vector<std::string> names_as_read(std::vector<std::string> stored, Index features, bool stacked);
+
 struct Member {
   std::string name;
   std::string kind;  // "double 3×4": for the list in a message

@@ -34,7 +34,6 @@
 #include "bytes.hpp"
 #include "csv_dialect.hpp"
 #include "source.hpp"
-#include "support/atomic_file.hpp"
 #include "text_cells.hpp"
 #include "text_records.hpp"
 
@@ -255,28 +254,6 @@ std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std
   auto source = std::make_unique<Csv>(path, tabs, options.id);
   if (!options.columns) return source;
   return std::make_unique<CsvColumns>(std::move(source));
-}
-
-void write_csv(const std::string& path, const MatrixView& X, char separator) {
-  AtomicFile file(path);
-  constexpr std::size_t longest_number = 32, full = 1 << 16;
-  std::string text;
-  const auto flush = [&] {
-    file.write(text.data(), text.size());
-    text.clear();
-  };
-  for (Index j = 0; j < X.cols(); ++j) {
-    for (Index i = 0; i < X.rows(); ++i) {
-      std::array<char, longest_number> number;
-      // The shortest text that reads back as the same double.
-      const auto end = std::to_chars(number.data(), number.data() + number.size(), X(i, j)).ptr;
-      text.append(number.data(), end);
-      text += i + 1 < X.rows() ? separator : '\n';
-      if (text.size() > full) flush();
-    }
-  }
-  flush();
-  file.commit();
 }
 
 }  // namespace cgmca::io

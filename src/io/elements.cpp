@@ -1,5 +1,7 @@
 #include "elements.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -39,6 +41,29 @@ void convert_all(const std::byte* in, bool swap, Index count, Scalar* out, Index
   for (Index i = 0; i < count; ++i) out[i * stride] = static_cast<Scalar>(load<T>(in + i * Index{sizeof(T)}, swap));
 }
 
+template <class T>
+double part_of(T a, T b, Element::Part part) {
+  const double re = static_cast<double>(a), im = static_cast<double>(b);
+  switch (part) {
+    case Element::Part::magnitude:
+      return std::hypot(re, im);
+    case Element::Part::power:
+      return re * re + im * im;
+    case Element::Part::real:
+      return re;
+    case Element::Part::imaginary:
+      break;
+  }
+  return im;
+}
+
+template <class T, class Scalar>
+void convert_complex(const Element& element, const std::byte* in, bool swap, Index count, Scalar* out, Index stride) {
+  constexpr Index half = sizeof(T);
+  for (Index i = 0; i < count; ++i, in += 2 * half)
+    out[i * stride] = static_cast<Scalar>(part_of(load<T>(in, swap), load<T>(in + half, swap), element.part));
+}
+
 template <class Scalar>
 using Convert = void (*)(const std::byte*, bool, Index, Scalar*, Index);
 
@@ -59,6 +84,7 @@ Convert<Scalar> converter(const Element& element) {
              : element.size == 4 ? convert_all<std::uint32_t, Scalar>
                                  : convert_all<std::uint64_t, Scalar>;
     case Kind::floating:
+    case Kind::complex:  // see convert()
       break;
   }
   return element.size == 2   ? convert_all<Half, Scalar>
@@ -72,7 +98,29 @@ bool foreign_order(const Element& element) {
 
 }  // namespace
 
-bool fits_single(const Element& element) { return element.size <= (element.kind == Element::Kind::floating ? 4 : 2); }
+std::string name(const Element& element) {
+  const Index bits = 8 * element.size;
+  switch (element.kind) {
+    case Element::Kind::boolean:
+      return "bool";
+    case Element::Kind::signed_integer:
+      return fmt::format("int{}", bits);
+    case Element::Kind::unsigned_integer:
+      return fmt::format("uint{}", bits);
+    case Element::Kind::floating:
+      return fmt::format("float{}", bits);
+    case Element::Kind::complex:
+      break;
+  }
+  return fmt::format("complex{}", bits);
+}
+
+bool fits_single(const Element& element) {
+  using Part = Element::Part;
+  if (element.kind == Element::Kind::complex)
+    return element.size == 8 && (element.part == Part::real || element.part == Part::imaginary);
+  return element.size <= (element.kind == Element::Kind::floating ? 4 : 2);
+}
 
 template <class Scalar>
 bool is_native(const Element& element) {
@@ -81,6 +129,11 @@ bool is_native(const Element& element) {
 
 template <class Scalar>
 void convert(const Element& element, const std::byte* in, Index count, Scalar* out, Index stride) {
+  if (element.kind == Element::Kind::complex) {
+    (element.size == 8 ? convert_complex<float, Scalar>
+                       : convert_complex<double, Scalar>)(element, in, foreign_order(element), count, out, stride);
+    return;
+  }
   converter<Scalar>(element)(in, foreign_order(element), count, out, stride);
 }
 

@@ -8,13 +8,19 @@
 namespace cgmca::io {
 
 struct Element {
-  enum class Kind { boolean, signed_integer, unsigned_integer, floating };
+  enum class Kind { boolean, signed_integer, unsigned_integer, floating, complex };
   Kind kind = Kind::floating;
-  Index size = 8;           // bytes: 1 (boolean), 1 2 4 8 (integers), 2 4 8 (floating)
+  Index size = 8;           // bytes: 1 (boolean), 1 2 4 8 (integers), 2 4 8 (floating), 8 16 (complex)
   bool big_endian = false;  // of no meaning for a single byte
+  // What is read of a complex number a + ib: √(a² + b²), a² + b², a or b.
+  enum class Part { magnitude, power, real, imaginary };
+  Part part = Part::magnitude;
 };
 
-// Whether a float holds every value exactly: booleans, integers of 8 and 16 bits, floating-point numbers of 16 and 32.
+std::string name(const Element& element);  // as NumPy calls it: "bool", "uint8", "float64", "complex128"
+
+// Whether a float holds every value exactly: booleans, integers of 8 and 16 bits, floating-point numbers of 16 and 32,
+// and the parts of complex numbers of 2 × 32.
 bool fits_single(const Element& element);
 
 // Whether the element's bytes are those of a Scalar in memory, so that none need be converted.

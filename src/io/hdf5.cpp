@@ -8,7 +8,9 @@
 #include "io/hdf5.hpp"
 
 #include "io/common.hpp"
+#include "io/describe.hpp"
 #include "io/source.hpp"
+#include "io/sparse.hpp"
 #include "support/file.hpp"
 
 #include <cgmca/error.hpp>
@@ -19,7 +21,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <type_traits>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace cgmca::io {
 namespace {
@@ -28,6 +32,7 @@ struct Description {
   Shape shape;
   std::string kind;     // "float64", "compound", …
   std::string refusal;  // why it is no matrix of numbers and what to do; empty if it is one
+  std::optional<ComplexMembers> complex;
 };
 
 std::string number_kind(hid_t type) {
@@ -36,28 +41,10 @@ std::string number_kind(hid_t type) {
   return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
 }
 
-// h5py keeps a complex number as {r, i}, others as {real, imag}.
-bool is_complex(hid_t type) {
-  std::string initials;
-  for (int i = 0; i < H5Tget_nmembers(type); ++i) {
-    const auto member = static_cast<unsigned>(i);
-    char* name = H5Tget_member_name(type, member);
-    const bool number = H5Tget_member_class(type, member) == H5T_FLOAT;
-    initials += number && name != nullptr ? name[0] : '?';
-    H5free_memory(name);
-  }
-  return initials == "ri";
-}
-
 Description describe(hid_t dataset) {
   Description found;
   const Hdf5Handle type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  found.shape.resize(static_cast<std::size_t>(std::max(rank, 0)));
-  std::vector<hsize_t> extent(found.shape.size());
-  if (rank > 0) H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
-  std::copy(extent.begin(), extent.end(), found.shape.begin());
-
+  found.shape = extent_of(dataset);
   switch (H5Tget_class(type.get())) {
     case H5T_INTEGER:
     case H5T_FLOAT:
@@ -67,10 +54,13 @@ Description describe(hid_t dataset) {
       found.kind = "enum";
       break;  // h5py's bool; read as its integers
     case H5T_COMPOUND:
-      found.kind = is_complex(type.get()) ? "complex" : "compound";
-      found.refusal = found.kind == "complex" ? "holds complex numbers; store their modulus, or their real and "
-                                                "imaginary parts as separate features"
-                                              : "is a table of records; store its columns as one numeric array";
+      found.complex = complex_members(type.get());
+      if (found.complex) {
+        found.kind = fmt::format("complex{}", 8 * H5Tget_size(type.get()));
+      } else {
+        found.kind = "compound";
+        found.refusal = "is a table of records; store its columns as one numeric array";
+      }
       break;
     case H5T_STRING:
       found.kind = "string";
@@ -175,10 +165,18 @@ void check_filters(hid_t dataset, const std::string& where) {
   }
 }
 
+constexpr std::string_view names_suffix = "_features";
+
+// Beside the dataset, or in an attribute of it.
+std::vector<std::string> stored_names(hid_t file, hid_t dataset, const std::string& name) {
+  const Hdf5Handle beside(H5Dopen2(file, (name + std::string(names_suffix)).c_str(), H5P_DEFAULT), H5Dclose);
+  return beside ? texts_of_dataset(beside.get()) : features_attribute(dataset);
+}
+
 class Hdf5Source final : public BlockReader::Source {
  public:
   Hdf5Source(const std::string& path, const std::string& member, const ReadOptions& options)
-      : columns_(options.columns) {
+      : columns_(options.columns), complex_as_(options.complex) {
     const Hdf5Session session;
     Hdf5Handle file = open_file(session, path);
     std::string name = member.empty() || member.front() == '/' ? member : "/" + member;
@@ -194,13 +192,18 @@ class Hdf5Source final : public BlockReader::Source {
     where_ = fmt::format("'{}' in '{}'", name, path);
     const Description found = describe(dataset.get());
     if (!found.refusal.empty()) throw FormatError(fmt::format("{} {}", where_, found.refusal));
+    if (found.complex && complex_as_ == ComplexAs::refuse)
+      throw FormatError(fmt::format("{} {}", where_, complex_refusal()));
+    complex_ = found.complex;
     check_filters(dataset.get(), where_);
-    single_ = fits_single(Hdf5Handle(H5Dget_type(dataset.get()), H5Tclose).get());
+    const bool stacked = complex_ && complex_as_ == ComplexAs::stack;
+    single_ = (!complex_ || stacked) && fits_single(Hdf5Handle(H5Dget_type(dataset.get()), H5Tclose).get());
     const Layout layout(found.shape, columns_, where_);
     shape_.assign(found.shape.begin(), found.shape.end());
     sample_axis_ = layout.sample_axis;
     samples_ = layout.samples;
     features_ = layout.features;
+    set_feature_names(names_as_read(stored_names(file.get(), dataset.get(), name), features(), stacked));
     file_ = std::move(file);
     dataset_ = std::move(dataset);
   }
@@ -213,7 +216,7 @@ class Hdf5Source final : public BlockReader::Source {
   Hdf5Source(const Hdf5Source&) = delete;
   Hdf5Source& operator=(const Hdf5Source&) = delete;
 
-  Index features() const override { return features_; }
+  Index features() const override { return complex_ && complex_as_ == ComplexAs::stack ? 2 * features_ : features_; }
   std::optional<Index> samples() const override { return samples_; }
   void skip(Index count) override { position_ += std::min(count, samples_ - position_); }
 
@@ -225,35 +228,45 @@ class Hdf5Source final : public BlockReader::Source {
   template <class Scalar>
   Dense<Scalar> take(Index max_samples) {
     const Index count = std::min(max_samples, samples_ - position_);
-    Dense<Scalar> X = allocate<Scalar>(features_, count, where_);
-    if (X.size() > 0 && columns_) {
-      Dense<Scalar> transposed = allocate<Scalar>(count, features_, where_);
-      read(transposed.data(), count);
-      X = transposed.transpose();
-    } else if (X.size() > 0) {
-      read(X.data(), count);
-    }
+    Dense<Scalar> X = part<Scalar>(count, complex_ ? complex_->real : "");
+    if (complex_) X = combined<Scalar>(std::move(X), part<Scalar>(count, complex_->imaginary), complex_as_);
     position_ += count;
     return X;
   }
 
+  // The next samples; of complex numbers the named member.
   template <class Scalar>
-  void read(Scalar* numbers, Index count) const {
+  Dense<Scalar> part(Index count, const std::string& member) const {
+    Dense<Scalar> X = allocate<Scalar>(features_, count, where_);
+    if (X.size() > 0 && columns_) {
+      Dense<Scalar> transposed = allocate<Scalar>(count, features_, where_);
+      read(transposed.data(), count, member);
+      X = transposed.transpose();
+    } else if (X.size() > 0) {
+      read(X.data(), count, member);
+    }
+    return X;
+  }
+
+  template <class Scalar>
+  void read(Scalar* numbers, Index count, const std::string& member) const {
     const Hdf5Session session;
-    const hid_t type = std::is_same_v<Scalar, float> ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    const Hdf5Handle type = number_type<Scalar>(member);
     std::vector<hsize_t> start(shape_.size(), 0), extent = shape_;
     start[sample_axis_] = static_cast<hsize_t>(position_);
     extent[sample_axis_] = static_cast<hsize_t>(count);
     const Hdf5Handle in_file(H5Dget_space(dataset_.get()), H5Sclose);
     const Hdf5Handle in_memory(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
     if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
-        H5Dread(dataset_.get(), type, in_memory.get(), in_file.get(), H5P_DEFAULT, numbers) < 0) {
+        H5Dread(dataset_.get(), type.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, numbers) < 0) {
       throw FormatError(fmt::format("{} cannot be read at samples {} to {}: {}", where_, position_,
                                     position_ + count - 1, session.reason()));
     }
   }
 
   bool columns_, single_ = false;
+  ComplexAs complex_as_;
+  std::optional<ComplexMembers> complex_;
   std::string where_;
   Hdf5Handle file_, dataset_;
   std::vector<hsize_t> shape_;
@@ -263,17 +276,42 @@ class Hdf5Source final : public BlockReader::Source {
 
 }  // namespace
 
-bool fits_single(hid_t type) {
-  if (H5Tget_class(type) == H5T_INTEGER) return H5Tget_size(type) <= 2;
-  if (H5Tget_class(type) != H5T_FLOAT) return false;
-  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
-  H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
-  return exponent_bits <= 8 && mantissa_bits <= 23;  // those of a float
-}
-
 std::unique_ptr<BlockReader::Source> open_hdf5(const std::string& path, const std::string& member,
                                                const ReadOptions& options) {
   return std::make_unique<Hdf5Source>(path, member, options);
+}
+
+FileInfo describe_hdf5(const std::string& path) {
+  FileInfo info{"HDF5", {}};
+  std::vector<bool> numeric;
+  {
+    const Hdf5Session session;
+    const Hdf5Handle file = open_file(session, path);
+    const std::vector<Member> members = list_datasets(session, file.get(), path);
+    const auto is_there = [&](const std::string& name) {
+      return std::any_of(members.begin(), members.end(), [&](const Member& member) { return member.name == name; });
+    };
+    for (const Member& member : members) {
+      const std::string& name = member.name;
+      if (name.ends_with(names_suffix) && is_there(name.substr(0, name.size() - names_suffix.size()))) continue;
+      const Hdf5Handle dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+      const Description found = describe(dataset.get());
+      info.arrays.push_back(
+          {name, shape_of(found.shape), found.kind, stored_names(file.get(), dataset.get(), name), std::nullopt});
+      numeric.push_back(member.numeric && is_matrix(found.shape) && !found.complex);
+    }
+  }
+  // Sources have sessions of their own.
+  for (std::size_t i = 0; i < info.arrays.size(); ++i) {
+    ArrayInfo& array = info.arrays[i];
+    if (!numeric[i]) continue;
+    try {
+      array.missing = count_missing(*open_hdf5(path, array.name, {}));
+    } catch (const FormatError& error) {
+      array.type += fmt::format(", which cannot be read: {}", error.what());
+    }
+  }
+  return info;
 }
 
 }  // namespace cgmca::io

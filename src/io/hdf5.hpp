@@ -8,13 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace cgmca::io {
 
-// Every use of HDF5, matio's included, happens while a session lives. It holds the one lock of the
+// Every use of HDF5 happens while a session lives. It holds the one lock of the
 // process (Debian's HDF5 is not thread-safe) and, in place of HDF5's printing to stderr, keeps what
 // HDF5 says of each failing call.
 class Hdf5Session {
@@ -67,8 +68,27 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-// Whether a float holds every number of this type exactly.
+// Whether a float holds every number of this type exactly, or the parts of every complex number.
 bool fits_single(hid_t type);
+
+// The members of a record that is a complex number: {r, i} by h5py, {real, imag} by MATLAB and Octave.
+struct ComplexMembers {
+  std::string real, imaginary;
+};
+std::optional<ComplexMembers> complex_members(hid_t type);
+
+// The type in memory to read numbers as, double or float; of records the named member alone.
+template <class Scalar>
+Hdf5Handle number_type(const std::string& member = "");
+
+std::vector<std::uint64_t> extent_of(hid_t dataset);
+
+// A text attribute; empty where there is none.
+std::string text_attribute(hid_t object, const char* name);
+
+// The texts of a dataset, of one axis at most; of the attribute "features" of it. Nothing where there are none.
+std::vector<std::string> texts_of_dataset(hid_t dataset);
+std::vector<std::string> features_attribute(hid_t dataset);
 
 // An existing file, written by place. `target` is what messages call it.
 class PlacedFile {
@@ -83,6 +103,7 @@ class PlacedFile {
   // Throws IoError where the file could not become `size` bytes long (see ulimit -f), or the disk
   // has no room for the first `start` of them.
   void reserve(std::uint64_t size, std::uint64_t start) const;
+  std::uint64_t size() const;
 
  private:
   [[noreturn]] void fail(int reason) const;
@@ -91,16 +112,19 @@ class PlacedFile {
   int descriptor_;
 };
 
-// Makes the file an HDF5 file with one dataset of doubles, rows × columns, all of it but the
-// numbers. Returns their place, where they belong as native doubles, row-major without a gap.
+// Makes the file an HDF5 file with a dataset of doubles, rows × columns, all of it but the numbers.
+// Returns their place, where they belong as native doubles, row-major without a gap.
 //
 // An HDF5 file that meets a full disk can be neither finished nor closed, and HDF5 1.10 then
 // crashes as the process exits. So HDF5 only lays the file out, the little it writes being reserved
 // beforehand, and the numbers are written without it.
-struct Hdf5Attribute {
-  std::string name, text;
+struct Hdf5Layout {
+  std::string dataset;
+  Index rows, columns;
+  const std::vector<std::string>& names;  // kept beside it as `dataset`_features, unless there are none
+  bool matlab = false;                    // with a user block of 512 bytes, MATLAB's attributes and its cells
+  bool add = false;                       // to the file as it is, in place of a dataset of this name
 };
-std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const std::string& dataset, Index rows,
-                           Index columns, std::size_t userblock = 0, const Hdf5Attribute& attribute = {});
+std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const Hdf5Layout& layout);
 
 }  // namespace cgmca::io

@@ -15,6 +15,7 @@
 
 #include "array_source.hpp"
 #include "bytes.hpp"
+#include "describe.hpp"
 #include "elements.hpp"
 #include "source.hpp"
 
@@ -49,12 +50,9 @@ std::unique_ptr<Bytes> contents(const std::string& path) {
   return std::make_unique<FileBytes>(std::move(file));
 }
 
-}  // namespace
-
-std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std::string&, const ReadOptions& options) {
-  std::unique_ptr<Bytes> bytes = contents(path);
+ArrayHeader read_header(const std::string& path, Bytes& bytes) {
   std::array<unsigned char, 4> magic{};
-  const std::size_t got = bytes->read(magic.data(), magic.size());
+  const std::size_t got = bytes.read(magic.data(), magic.size());
   const auto element = element_of(magic[2]);
   if (got < magic.size() || magic[0] != 0 || magic[1] != 0 || !element)
     throw FormatError(
@@ -68,7 +66,7 @@ std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std
   header.element = *element;
   for (int axis = 0; axis < magic[3]; ++axis) {
     std::array<unsigned char, 4> length{};
-    if (bytes->read(length.data(), length.size()) < length.size())
+    if (bytes.read(length.data(), length.size()) < length.size())
       throw FormatError(fmt::format("'{}' is truncated: it promises {} dimensions, but has {}", path, magic[3], axis));
     std::uint64_t value = 0;
     for (const unsigned char byte : length) value = value << 8 | byte;
@@ -76,7 +74,28 @@ std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std
   }
   header.begin = magic.size() * (1 + header.shape.size());
   header.ends = true;
+  return header;
+}
+
+}  // namespace
+
+std::unique_ptr<BlockReader::Source> open_idx(const std::string& path, const std::string&, const ReadOptions& options) {
+  std::unique_ptr<Bytes> bytes = contents(path);
+  const ArrayHeader header = read_header(path, *bytes);
   return array_source(header, std::move(bytes), options);
+}
+
+FileInfo describe_idx(const std::string& path) {
+  std::unique_ptr<Bytes> bytes = contents(path);
+  const bool compressed = !bytes->remaining().has_value();
+  const ArrayHeader header = read_header(path, *bytes);
+  ArrayInfo info{.name = "",
+                 .shape = shape_of(header.shape),
+                 .type = name(header.element),
+                 .feature_names = {},
+                 .missing = std::nullopt};
+  if (is_matrix(header.shape)) info.missing = count_missing(*array_source(header, std::move(bytes), {}));
+  return {compressed ? "IDX, compressed by gzip" : "IDX", {info}};
 }
 
 }  // namespace cgmca::io

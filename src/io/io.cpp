@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bytes.hpp"
+#include "describe.hpp"
 #include "source.hpp"
 
 namespace cgmca {
@@ -24,12 +25,16 @@ namespace fs = std::filesystem;
 struct Format {
   const char* name;
   io::Opener open;
+  FileInfo (*describe)(const std::string& path);
   bool has_members;
 };
-constexpr Format npy = {"NPY", io::open_npy, false}, npz = {"NPZ", io::open_npz, true},
-                 csv = {"CSV", io::open_csv, false}, idx = {"IDX", io::open_idx, false},
-                 mat = {"MAT", io::open_mat, true}, hdf5 = {"HDF5", io::open_hdf5, true},
-                 png_folder = {"a folder of PNG images", io::open_png_folder, false};
+constexpr Format npy = {"NPY", io::open_npy, io::describe_npy, false},
+                 npz = {"NPZ", io::open_npz, io::describe_npz, true},
+                 csv = {"CSV", io::open_csv, io::describe_csv, false},
+                 idx = {"IDX", io::open_idx, io::describe_idx, false},
+                 mat = {"MAT", io::open_mat, io::describe_mat, true},
+                 hdf5 = {"HDF5", io::open_hdf5, io::describe_hdf5, true},
+                 png_folder = {"a folder of PNG images", io::open_png_folder, io::describe_png_folder, false};
 
 constexpr std::array<std::pair<std::string_view, Format>, 9> by_extension = {{{".npy", npy},
                                                                               {".npz", npz},
@@ -62,21 +67,26 @@ std::string extension_of(const std::string& path) {
   return extension;
 }
 
+[[noreturn]] void refuse_format(const std::string& path) {
+  throw FormatError(
+      fmt::format("'{}' is in no format that can be read; it seems to be {}. Readable are .npy, .npz, .csv, .tsv, "
+                  "IDX (also .gz), .mat, .h5 or .hdf5, and a folder of PNG images",
+                  path, io::what_it_seems_to_be(path)));
+}
+
 const Format& format_of(const std::string& path) {
   if (std::error_code ignored; fs::is_directory(path, ignored)) return png_folder;
   const std::string extension = extension_of(path);
   for (const auto& [known, format] : by_extension)
     if (extension == known) return format;
 
+  if (io::foreign_kind(path)) refuse_format(path);
   const File file(path);
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read_at(0, start.data(), start.size());
   for (const auto& [known, format] : by_content)
     if (start.starts_with(known)) return format;
-  throw FormatError(
-      fmt::format("'{}' is in no format that can be read: .npy, .npz, .csv, .tsv, IDX (also .gz), "
-                  ".mat, .h5 or .hdf5, or a folder of PNG images",
-                  path));
+  refuse_format(path);
 }
 
 struct Name {
@@ -99,13 +109,33 @@ Name split(const std::string& source) {
   return {source, ""};  // opening it tells why it cannot be read
 }
 
-// The first ':' after an extension that has members ends the path.
+// The first ':' after an extension that has members ends the path. The member is empty where none is named.
 Name split_target(const std::string& target) {
   for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
     const std::string path = target.substr(0, colon), extension = extension_of(path);
-    if (extension == ".mat" || extension == ".h5" || extension == ".hdf5") return {path, target.substr(colon + 1)};
+    if (extension != ".npz" && extension != ".mat" && extension != ".h5" && extension != ".hdf5") continue;
+    if (colon + 1 == target.size()) throw InvalidInput(fmt::format("'{}' names nothing after the ':'", target));
+    return {path, target.substr(colon + 1)};
   }
-  return {target, "X"};
+  return {target, ""};
+}
+
+[[noreturn]] void refuse_target(const std::string& target) {
+  for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
+    const std::string path = target.substr(0, colon), extension = extension_of(path);
+    if (extension == ".npy" || extension == ".csv" || extension == ".tsv")
+      throw InvalidInput(
+          fmt::format("'{}' holds one array and has no members: leave out '{}', or write to a .npz, "
+                      ".mat or .h5 file",
+                      path, target.substr(colon)));
+  }
+  throw InvalidInput(
+      fmt::format("cannot tell from '{}' the format to write: .npy, .npz, .csv, .tsv, .mat, .h5 or .hdf5", target));
+}
+
+void check_names(const MatrixView& X, const std::vector<std::string>& names) {
+  if (!names.empty() && static_cast<Index>(names.size()) != X.rows())
+    throw InvalidInput(fmt::format("{} names of features for {} features", names.size(), X.rows()));
 }
 
 std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
@@ -131,6 +161,23 @@ auto within_memory(const std::string& source, Work work) {
 
 void check_block(Index max_samples) {
   if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+}
+
+// X(·, j) is the file's j-th row.
+void write_rows(const std::string& target, const MatrixView& X, const std::string& variable, const io::Names& names) {
+  const Name name = split_target(target);
+  const std::string extension = extension_of(name.path), &path = name.path;
+  if (extension == ".npy") return io::write_npy(path, X);
+  if (extension == ".csv") return io::write_csv(path, X, ',', names);
+  if (extension == ".tsv") return io::write_csv(path, X, '\t', names);
+  const std::string member = name.member.empty() ? variable : name.member;
+  std::error_code ignored;
+  const bool add = !name.member.empty() && fs::exists(path, ignored);
+  if (extension == ".npz") return (add ? io::add_to_npz : io::write_npz)(path, member, X, names);
+  if (extension == ".mat") return (add ? io::add_to_mat : io::write_mat)(path, member, X, names);
+  if (extension == ".h5" || extension == ".hdf5")
+    return (add ? io::add_to_hdf5 : io::write_hdf5)(path, member, X, names);
+  refuse_target(target);
 }
 
 }  // namespace
@@ -188,16 +235,29 @@ Matrix read(const std::string& source, const ReadOptions& options) {
   return BlockReader(source, options).next(std::numeric_limits<Index>::max());
 }
 
-void write(const std::string& target, const MatrixView& X) {
-  const Name name = split_target(target);
-  const std::string extension = extension_of(name.path);
-  if (extension == ".npy") return io::write_npy(name.path, X);
-  if (extension == ".csv") return io::write_csv(name.path, X, ',');
-  if (extension == ".tsv") return io::write_csv(name.path, X, '\t');
-  if (extension == ".mat") return io::write_mat(name.path, name.member, X);
-  if (extension == ".h5" || extension == ".hdf5") return io::write_hdf5(name.path, name.member, X);
-  throw InvalidInput(
-      fmt::format("cannot tell from '{}' the format to write: .npy, .csv, .tsv, .mat, .h5 or .hdf5", target));
+FileInfo describe_file(const std::string& path) {
+  const Format& format = format_of(path);
+  std::error_code ignored;
+  const bool folder = fs::is_directory(path, ignored);
+  if (!folder && io::foreign_kind(path)) refuse_format(path);
+  try {
+    return within_memory(path, [&] { return format.describe(path); });
+  } catch (const FormatError& error) {
+    // Text and archives have said what is wrong with them; of other formats the file's kind may be the reason.
+    const std::string kind = folder ? "" : io::what_it_seems_to_be(path);
+    if (kind.empty() || kind.starts_with("binary") || kind.starts_with("a ZIP") || format.open == io::open_csv) throw;
+    throw FormatError(fmt::format("{}. It seems to be {}", error.what(), kind));
+  }
+}
+
+void write(const std::string& target, const MatrixView& X, const WriteOptions& options) {
+  check_names(X, options.feature_names);
+  if (options.columns) {
+    const bool text = extension_of(target) == ".csv" || extension_of(target) == ".tsv";
+    const Matrix rows = X.transpose();
+    return write_rows(target, rows, options.variable, text ? io::Names() : options.feature_names);
+  }
+  write_rows(target, X, options.variable, options.feature_names);
 }
 
 std::string file_of(const std::string& source_or_target) {

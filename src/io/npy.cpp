@@ -23,8 +23,10 @@
 #include <vector>
 
 #include "array_source.hpp"
+#include "describe.hpp"
 #include "elements.hpp"
-#include "support/atomic_file.hpp"
+#include "support/text.hpp"
+#include "unicode.hpp"
 
 namespace cgmca::io {
 namespace {
@@ -45,9 +47,9 @@ class HeaderParser {
  public:
   HeaderParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
 
-  ArrayHeader parse() {
-    ArrayHeader header;
-    header.name = name_;
+  NpyHeader parse() {
+    header_.array.name = name_;
+    ArrayHeader& header = header_.array;
     bool descr = false, order = false, shape = false;
     expect('{');
     while (!accept('}')) {
@@ -69,7 +71,7 @@ class HeaderParser {
       expect(',');
     }
     if (!descr || !order || !shape) fail("it lacks 'descr', 'fortran_order' or 'shape'");
-    return header;
+    return header_;
   }
 
  private:
@@ -127,10 +129,31 @@ class HeaderParser {
     return result;
   }
 
-  // Byte order ('<' '>' '=' '|'), kind, size in bytes.
+  // The fields of a structured array: a list of tuples, which strings may be in.
+  void pass_list() {
+    int depth = 0;
+    do {
+      blanks();
+      if (text_.empty()) fail("a list does not end");
+      if (text_.front() == '\'' || text_.front() == '"') {
+        string();
+        continue;
+      }
+      if (text_.front() == '[' || text_.front() == '(') ++depth;
+      if (text_.front() == ']' || text_.front() == ')') --depth;
+      text_.remove_prefix(1);
+    } while (depth > 0);
+  }
+
+  // Byte order ('<' '>' '=' '|'), kind, size in bytes ('U': in letters of 4 bytes).
   Element element() {
     blanks();
-    if (text_.starts_with('[')) refuse("a structured array", "save one field of it, or its fields stacked as columns");
+    if (text_.starts_with('[')) {
+      pass_list();
+      header_.type = "structured";
+      refuse("a structured array", "save one field of it, or its fields stacked as columns");
+      return {};
+    }
     const std::string_view descr = string();
     std::string_view rest = descr;
     Element element;
@@ -141,24 +164,52 @@ class HeaderParser {
       rest.remove_prefix(1);
     }
     const char kind = rest.empty() ? '\0' : rest.front();
-    if (kind == 'c') refuse("complex numbers", "save their real and imaginary parts side by side as columns");
-    if (kind == 'O') refuse("Python objects", "save numbers: numpy.save(path, a.astype(float))");
-    if (rest == "b1")
-      element.kind = Element::Kind::boolean;
-    else if (rest == "i1" || rest == "i2" || rest == "i4" || rest == "i8")
-      element.kind = Element::Kind::signed_integer;
-    else if (rest == "u1" || rest == "u2" || rest == "u4" || rest == "u8")
-      element.kind = Element::Kind::unsigned_integer;
-    else if (rest == "f2" || rest == "f4" || rest == "f8")
-      element.kind = Element::Kind::floating;
+    if (const auto known = kind_of(rest)) {
+      element.kind = *known;
+      element.size = rest == "c16" ? 16 : rest[1] - '0';
+      header_.type = name(element);
+      return element;
+    }
+    header_.type = quoted(descr);
+    std::size_t letters = 0;
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), letters);
+    constexpr std::size_t longest = 1 << 16;
+    if ((kind == 'U' || kind == 'S') && error == std::errc() && end == rest.data() + rest.size() && letters < longest) {
+      header_.text = kind;
+      header_.letters = letters;
+    }
+    if (kind == 'O')
+      refuse("Python objects", "save numbers: numpy.save(path, a.astype(float))");
     else
       refuse(fmt::format("elements of type {}", quoted(descr)), "save numbers: numpy.save(path, a.astype(float))");
-    element.size = rest[1] - '0';
     return element;
   }
 
-  [[noreturn]] void refuse(const std::string& what, const char* advice) const {
-    throw FormatError(fmt::format("'{}' holds {}, which cannot be read; {}", name_, what, advice));
+  static std::optional<Element::Kind> kind_of(std::string_view type) {
+    using Kind = Element::Kind;
+    constexpr std::array<std::pair<std::string_view, Kind>, 14> kinds = {{
+        {"b1", Kind::boolean},
+        {"i1", Kind::signed_integer},
+        {"i2", Kind::signed_integer},
+        {"i4", Kind::signed_integer},
+        {"i8", Kind::signed_integer},
+        {"u1", Kind::unsigned_integer},
+        {"u2", Kind::unsigned_integer},
+        {"u4", Kind::unsigned_integer},
+        {"u8", Kind::unsigned_integer},
+        {"f2", Kind::floating},
+        {"f4", Kind::floating},
+        {"f8", Kind::floating},
+        {"c8", Kind::complex},
+        {"c16", Kind::complex},
+    }};
+    for (const auto& [known, kind] : kinds)
+      if (type == known) return kind;
+    return std::nullopt;
+  }
+
+  void refuse(const std::string& what, const char* advice) {
+    header_.refusal = fmt::format("'{}' holds {}, which cannot be read; {}", name_, what, advice);
   }
   [[noreturn]] void fail(const std::string& what) const {
     throw FormatError(fmt::format("'{}' has a malformed NPY header: {}", name_, what));
@@ -166,13 +217,13 @@ class HeaderParser {
 
   const std::string& name_;
   std::string_view text_;
+  NpyHeader header_;
 };
 
 }  // namespace
 
-std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::unique_ptr<Bytes> bytes,
-                                                const ReadOptions& options) {
-  std::string start = read_text(*bytes, 8);
+NpyHeader npy_header(const std::string& name, Bytes& bytes) {
+  std::string start = read_text(bytes, 8);
   if (!start.starts_with(magic))
     throw FormatError(
         fmt::format("'{}' is no NPY array: it starts with {} instead of \\x93NUMPY", name, quoted(start)));
@@ -180,48 +231,73 @@ std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::un
   if (start.size() == 8 && (major < 1 || major > 3))
     throw FormatError(fmt::format("'{}': NPY version {} is unknown (known: 1, 2, 3)", name, major));
   const std::size_t length_size = major == 1 ? 2 : 4;
-  const std::string length_bytes = read_text(*bytes, length_size);
+  const std::string length_bytes = read_text(bytes, length_size);
   std::size_t length = 0;
   for (std::size_t i = length_bytes.size(); i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(length_bytes[i]);
   if (length > longest_header)
     throw FormatError(
         fmt::format("'{}': an NPY header of {} bytes (more than {}) is no plain array", name, length, longest_header));
-  const std::string text = read_text(*bytes, length);
+  const std::string text = read_text(bytes, length);
   if (length_bytes.size() < length_size || text.size() < length)
     throw FormatError(
         fmt::format("'{}' is truncated: its NPY header promises {} bytes, but {} are "
                     "there",
                     name, length, text.size()));
-  ArrayHeader header = HeaderParser(name, text).parse();
-  header.begin = start.size() + length_size + length;
-  return array_source(header, std::move(bytes), options);
+  NpyHeader header = HeaderParser(name, text).parse();
+  header.array.begin = start.size() + length_size + length;
+  return header;
+}
+
+std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::unique_ptr<Bytes> bytes,
+                                                const ReadOptions& options) {
+  const NpyHeader header = npy_header(name, *bytes);
+  if (!header.refusal.empty()) throw FormatError(header.refusal);
+  return array_source(header.array, std::move(bytes), options);
 }
 
 std::unique_ptr<BlockReader::Source> open_npy(const std::string& path, const std::string&, const ReadOptions& options) {
   return npy_source(path, std::make_unique<FileBytes>(std::make_shared<File>(path)), options);
 }
 
-void write_npy(const std::string& path, const MatrixView& X) {
-  std::string header = fmt::format("{{'descr': '{}f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                   std::endian::native == std::endian::little ? '<' : '>', X.cols(), X.rows());
-  // The elements start at a multiple of 64 bytes; the header ends in a newline.
-  const std::size_t before = magic.size() + 4;
-  header.append(63 - (before + header.size()) % 64, ' ');
-  header += '\n';
-  const std::array<char, 4> version_and_length = {1, 0, static_cast<char>(header.size() & 0xff),
-                                                  static_cast<char>(header.size() >> 8)};
-  AtomicFile file(path);
-  file.write(magic.data(), magic.size());
-  file.write(version_and_length.data(), version_and_length.size());
-  file.write(header.data(), header.size());
-  // The columns of X, one after the other, are the rows of the file.
-  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
-  if (X.outerStride() == X.rows())
-    file.write(X.data(), bytes(X.size()));
-  else
-    for (Index j = 0; j < X.cols(); ++j) file.write(X.col(j).data(), bytes(X.rows()));
-  file.commit();
+std::vector<std::string> npy_texts(const std::string& name, std::unique_ptr<Bytes> bytes) {
+  const NpyHeader header = npy_header(name, *bytes);
+  if (header.text == '\0' || header.letters == 0 || header.array.shape.size() > 1) return {};
+  const std::size_t size = header.text == 'U' ? 4 : 1;
+  const Element letter{Element::Kind::unsigned_integer, static_cast<Index>(size), header.array.element.big_endian};
+  std::vector<std::byte> text(header.letters * size);
+  std::vector<double> numbers(header.letters);
+  std::vector<std::string> texts;
+  const std::uint64_t count = header.array.shape.empty() ? 1 : header.array.shape[0];
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (bytes->read(text.data(), text.size()) < text.size()) return {};
+    convert(letter, text.data(), static_cast<Index>(numbers.size()), numbers.data());
+    std::vector<std::uint32_t> letters(numbers.begin(), numbers.end());
+    if (header.text == 'U') {
+      texts.push_back(utf8_of(letters));
+    } else {
+      const std::string bytes_of_text(letters.begin(), letters.end());
+      texts.push_back(as_utf8(bytes_of_text.substr(0, bytes_of_text.find_last_not_of('\0') + 1)));
+    }
+  }
+  return texts;
+}
+
+ArrayInfo describe_npy_array(const std::string& name, std::unique_ptr<Bytes> bytes) {
+  const NpyHeader header = npy_header(name, *bytes);
+  ArrayInfo info{.name = "",
+                 .shape = shape_of(header.array.shape),
+                 .type = header.type,
+                 .feature_names = {},
+                 .missing = std::nullopt};
+  if (!header.refusal.empty() || header.array.element.kind == Element::Kind::complex || !is_matrix(header.array.shape))
+    return info;
+  info.missing = count_missing(*array_source(header.array, std::move(bytes), {}));
+  return info;
+}
+
+FileInfo describe_npy(const std::string& path) {
+  return {"NumPy array", {describe_npy_array(path, std::make_unique<FileBytes>(std::make_shared<File>(path)))}};
 }
 
 }  // namespace cgmca::io

@@ -1,322 +1,197 @@
-// NPZ, NumPy's format for several arrays: a ZIP archive, read by libzip, whose members are NPY
-// arrays, stored or deflated.
+// NPZ, NumPy's format for several arrays: a ZIP archive whose members are NPY arrays, stored or deflated.
 //
-// Stored members are verified before anything of them is handed out, deflated ones as they are
-// read. libzip 1.7 finds out by checksum that a member is damaged, but gives no figures, and does
-// not notice everything; the rest is checked here:
+// scipy.sparse.save_npz keeps one sparse matrix as several members, which are read as the matrix they make:
 //
-//   the place of a member may hold something else than a member's header ("PK\3\4")
-//   a deflate stream may go on beyond the promised size, or stop before it
-//   an empty member may promise contents
+//   format          'csr', 'csc' or 'coo'
+//   shape, data     rows and columns; the values
+//   indices, indptr of csr the column of each value and where each row begins; of csc the other way round
+//   row, col        of coo
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
-#include <zip.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "bytes.hpp"
 #include "common.hpp"
+#include "describe.hpp"
 #include "npy.hpp"
 #include "source.hpp"
+#include "sparse.hpp"
+#include "zip_archive.hpp"
 
 namespace cgmca::io {
 namespace {
 
-struct Entry {
-  std::string name;
-  std::uint64_t index = 0, size = 0, compressed = 0;
-  std::uint32_t crc = 0;
-  std::uint16_t method = 0;
-  bool encrypted = false;
-};
-
-// A File as libzip wants to read it. No exception may cross libzip's frames, so one is kept until libzip has returned.
-class ZipSource {
- public:
-  explicit ZipSource(const std::string& path) : file_(path) { zip_error_init(&error_); }
-  ~ZipSource() { zip_error_fini(&error_); }
-  ZipSource(const ZipSource&) = delete;
-  ZipSource& operator=(const ZipSource&) = delete;
-
-  const File& file() const { return file_; }
-  void rethrow() {
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  }
-  // The first place that libzip goes to from now on.
-  void watch() { first_place_.reset(); }
-  std::optional<std::uint64_t> first_place() const { return first_place_; }
-
-  static zip_int64_t callback(void* self, void* data, zip_uint64_t count, zip_source_cmd_t command) {
-    return static_cast<ZipSource*>(self)->answer(data, count, command);
-  }
-
- private:
-  zip_int64_t answer(void* data, zip_uint64_t count, zip_source_cmd_t command) {
-    switch (command) {
-      case ZIP_SOURCE_OPEN:
-        place_ = 0;
-        return 0;
-      case ZIP_SOURCE_READ:
-        return read(data, count);
-      case ZIP_SOURCE_SEEK:
-        return seek(data, count);
-      case ZIP_SOURCE_TELL:
-        return static_cast<zip_int64_t>(place_);
-      case ZIP_SOURCE_STAT: {
-        auto& status = *static_cast<zip_stat_t*>(data);
-        zip_stat_init(&status);
-        status.valid = ZIP_STAT_SIZE;
-        status.size = file_.size();
-        return sizeof status;
-      }
-      case ZIP_SOURCE_ERROR:
-        return zip_error_to_data(&error_, data, count);
-      case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
-                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
-                                              ZIP_SOURCE_ACCEPT_EMPTY, -1);
-      case ZIP_SOURCE_ACCEPT_EMPTY:  // an empty file is no archive
-      case ZIP_SOURCE_CLOSE:
-      case ZIP_SOURCE_FREE:
-        return 0;
-      default:
-        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
-        return -1;
-    }
-  }
-
-  zip_int64_t read(void* to, zip_uint64_t count) {
-    count = std::min(count, file_.size() - place_);
-    try {
-      file_.read_at(place_, to, count);
-    } catch (...) {
-      failure_ = std::current_exception();
-      zip_error_set(&error_, ZIP_ER_READ, 0);
-      return -1;
-    }
-    place_ += count;
-    return static_cast<zip_int64_t>(count);
-  }
-
-  zip_int64_t seek(void* data, zip_uint64_t count) {
-    if (const auto* wanted = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, count, &error_);
-        wanted != nullptr && wanted->whence == SEEK_SET && !first_place_) {
-      first_place_ = static_cast<std::uint64_t>(wanted->offset);
-    }
-    const auto place = zip_source_seek_compute_offset(place_, file_.size(), data, count, &error_);
-    if (place < 0) return -1;
-    place_ = static_cast<std::uint64_t>(place);
-    return 0;
-  }
-
-  File file_;
-  std::uint64_t place_ = 0;
-  std::optional<std::uint64_t> first_place_;
-  zip_error_t error_{};
-  std::exception_ptr failure_;
-};
-
-class Archive {
- public:
-  explicit Archive(const std::string& path) : source_(path) {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* const source = zip_source_function_create(&ZipSource::callback, &source_, &error);
-    if (source != nullptr) zip_.reset(zip_open_from_source(source, ZIP_RDONLY, &error));
-    const std::string reason = zip_error_strerror(&error);
-    const int code = zip_error_code_zip(&error);
-    zip_error_fini(&error);
-    if (!zip_ && source != nullptr) zip_source_free(source);
-    source_.rethrow();
-    if (code == ZIP_ER_MEMORY) throw IoError(fmt::format("no memory for the directory of '{}'", path));
-    if (!zip_ && code == ZIP_ER_NOZIP)
-      throw FormatError(fmt::format("'{}' is no NPZ archive, or a truncated one: its {} bytes hold no ZIP directory",
-                                    path, file().size()));
-    if (!zip_) corrupt(reason);
-    read_directory();
-  }
-
-  const std::vector<Entry>& entries() const { return entries_; }
-  const File& file() const { return source_.file(); }
-  ZipSource& source() { return source_; }
-  zip_t* get() { return zip_.get(); }
-
-  [[noreturn]] void corrupt(const std::string& how) const {
-    throw FormatError(fmt::format("'{}' is a corrupt or truncated NPZ archive: {}", file().path(), how));
-  }
-
- private:
-  void read_directory() {
-    const zip_int64_t count = zip_get_num_entries(zip_.get(), 0);
-    for (zip_int64_t i = 0; i < count; ++i) {
-      zip_stat_t status;
-      const auto index = static_cast<zip_uint64_t>(i);
-      const char* const name = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
-      if (name == nullptr || zip_stat_index(zip_.get(), index, 0, &status) != 0)
-        corrupt(fmt::format("no entry {} in its directory", i));
-      if (std::string_view(name).ends_with('/')) continue;
-      entries_.push_back({name, index, status.size, status.comp_size, status.crc, status.comp_method,
-                          status.encryption_method != ZIP_EM_NONE});
-    }
-  }
-
-  ZipSource source_;
-  std::unique_ptr<zip_t, decltype([](zip_t* zip) { zip_discard(zip); })> zip_;
-  std::vector<Entry> entries_;
-};
-
-// One member's contents.
-class MemberBytes : public Bytes {
- public:
-  MemberBytes(std::shared_ptr<Archive> archive, Entry entry, std::string name)
-      : archive_(std::move(archive)), entry_(std::move(entry)), name_(std::move(name)) {
-    if (entry_.encrypted) fail("is encrypted; save it without a password");
-    if (entry_.method != ZIP_CM_STORE && entry_.method != ZIP_CM_DEFLATE)
-      fail(fmt::format("is compressed by method {}; only stored (0) and deflated (8) members can be read",
-                       entry_.method));
-    const File& file = archive_->file();
-    if (entry_.compressed > file.size())
-      fail(fmt::format("is truncated: it promises {} bytes, but the file ends at {}", entry_.compressed, file.size()));
-    archive_->source().watch();
-    member_.reset(zip_fopen_index(archive_->get(), entry_.index, 0));
-    archive_->source().rethrow();
-    check_header();
-    if (!member_) archive_->corrupt(zip_strerror(archive_->get()));
-    if (entry_.method == ZIP_CM_STORE) verify();
-  }
-
-  std::size_t read(void* to, std::size_t count) override {
-    auto* const out = static_cast<Bytef*>(to);
-    std::size_t done = 0;
-    while (done < count && !ended_) {
-      const zip_int64_t got = zip_fread(member_.get(), out + done, std::min<std::size_t>(count - done, most_at_once));
-      archive_->source().rethrow();
-      if (got < 0) refuse();
-      if (!verified_) take_note(out + done, static_cast<std::size_t>(got));
-      ended_ = got == 0;
-      done += static_cast<std::size_t>(got);
-      position_ += static_cast<std::uint64_t>(got);
-    }
-    return done;
-  }
-  std::uint64_t skip(std::uint64_t count) override {
-    if (!verified_) return Bytes::skip(count);
-    count = std::min(count, entry_.size - position_);
-    seek(position_ + count);
-    return count;
-  }
-  std::optional<std::uint64_t> remaining() const override {
-    return verified_ ? std::optional(entry_.size - position_) : std::nullopt;
-  }
-  void seek(std::uint64_t place) override {
-    if (entry_.size == 0) return;  // libzip 1.7 crashes as it seeks in an empty member
-    if (zip_fseek(member_.get(), static_cast<zip_int64_t>(place), SEEK_SET) != 0) refuse();
-    position_ = place;
-    ended_ = false;
-  }
-
- private:
-  static constexpr std::size_t most_at_once = 1 << 30;  // what crc32 counts is a uInt
-
-  void check_header() const {
-    const auto place = archive_->source().first_place();
-    const File& file = archive_->file();
-    if (!place) return;  // nothing of an empty member is read
-    std::string magic(4, '\0');
-    if (*place <= file.size() - std::min<std::uint64_t>(file.size(), magic.size()))
-      file.read_at(*place, magic.data(), magic.size());
-    if (magic != "PK\3\4") archive_->corrupt(fmt::format("no member at byte {} of {}", *place, file.size()));
-  }
-
-  // To the end and back to the beginning.
-  void verify() {
-    skip(std::numeric_limits<std::uint64_t>::max());
-    verified_ = true;
-    seek(0);
-  }
-
-  // The bytes that follow those noted so far; none at the end.
-  void take_note(const Bytef* bytes, std::size_t count) {
-    crc_ = static_cast<std::uint32_t>(::crc32(crc_, bytes, static_cast<uInt>(count)));
-    noted_ += count;
-    if (noted_ > entry_.size)
-      fail(fmt::format(
-          "is corrupt: it holds {} bytes or more with checksum {:08x}, but the archive's directory promises "
-          "{} bytes with {:08x}",
-          noted_, crc_, entry_.size, entry_.crc));
-    if (count == 0 && (noted_ != entry_.size || crc_ != entry_.crc)) broken_promise();
-  }
-
-  [[noreturn]] void broken_promise() const {
-    // What matches its checksum is whole, and the promised size wrong.
-    if (noted_ < entry_.size && crc_ != entry_.crc && entry_.method == ZIP_CM_DEFLATE)
-      fail(fmt::format("is truncated: its compressed data stop after {} of {} bytes", noted_, entry_.size));
-    fail(fmt::format(
-        "is corrupt: {} bytes with checksum {:08x}, but the archive's directory promises {} bytes with {:08x}", noted_,
-        crc_, entry_.size, entry_.crc));
-  }
-
-  // libzip could not read on.
-  [[noreturn]] void refuse() const {
-    zip_error_t* const error = zip_file_get_error(member_.get());
-    switch (zip_error_code_zip(error)) {
-      case ZIP_ER_CRC:
-      case ZIP_ER_INCONS:
-        broken_promise();
-      case ZIP_ER_EOF:
-        fail(fmt::format("is truncated: it promises {} bytes, but the file ends at {}", entry_.compressed,
-                         archive_->file().size()));
-      case ZIP_ER_MEMORY:
-        throw IoError(fmt::format("cannot read '{}': no memory for libzip", name_));
-      default:
-        throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", name_, noted_,
-                                      zip_error_strerror(error)));
-    }
-  }
-  [[noreturn]] void fail(const std::string& what) const { throw FormatError(fmt::format("'{}' {}", name_, what)); }
-
-  std::shared_ptr<Archive> archive_;
-  Entry entry_;
-  std::string name_;
-  std::unique_ptr<zip_file_t, decltype([](zip_file_t* file) { zip_fclose(file); })> member_;
-  std::uint64_t position_ = 0, noted_ = 0;
-  std::uint32_t crc_ = 0;
-  bool verified_ = false, ended_ = false;
-};
-
-constexpr std::string_view extension = ".npy";
+constexpr std::string_view extension = ".npy", names_suffix = "_features";
 
 std::string bare(const std::string& name) {
   return name.ends_with(extension) ? name.substr(0, name.size() - extension.size()) : name;
+}
+
+class Npz {
+ public:
+  explicit Npz(const std::string& path) : path_(path), archive_(open_archive(path)) {}
+
+  const std::vector<Entry>& entries() const { return entries_of(*archive_); }
+  const Entry* find(const std::string& name) const {
+    const auto same = [&](const Entry& entry) { return bare(entry.name) == name; };
+    const auto found = std::find_if(entries().begin(), entries().end(), same);
+    return found == entries().end() ? nullptr : &*found;
+  }
+  std::string title(const Entry& entry) const { return fmt::format("{}:{}", path_, bare(entry.name)); }
+  std::unique_ptr<Bytes> open(const Entry& entry) const { return open_member(archive_, entry, title(entry)); }
+
+  // Names of features are not data.
+  bool names_features(const std::string& name) const {
+    return name.ends_with(names_suffix) && find(name.substr(0, name.size() - names_suffix.size())) != nullptr;
+  }
+  std::vector<std::string> features_of(const std::string& name) const {
+    const Entry* const entry = find(name + std::string(names_suffix));
+    return entry == nullptr ? std::vector<std::string>() : npy_texts(title(*entry), open(*entry));
+  }
+
+  // "csr", "csc", "coo" where all members belong to one sparse matrix; else empty.
+  std::string sparse_format() const {
+    const Entry* const format = find("format");
+    if (format == nullptr || find("shape") == nullptr || find("data") == nullptr) return {};
+    const auto texts = npy_texts(title(*format), open(*format));
+    const bool known = texts.size() == 1 && (texts[0] == "csr" || texts[0] == "csc" || texts[0] == "coo");
+    return known ? texts[0] : std::string();
+  }
+  Sparse sparse(const std::string& format, const ReadOptions& options) const;
+  ArrayInfo describe_sparse(const std::string& format) const;
+
+ private:
+  const Entry& need(const char* name) const {
+    const Entry* const entry = find(name);
+    if (entry == nullptr)
+      throw FormatError(fmt::format("'{}' is a sparse matrix without its member '{}'", path_, name));
+    return *entry;
+  }
+  // A vector of real numbers, or of the real (imaginary) parts of complex ones.
+  std::vector<double> numbers(const char* name, bool imaginary = false) const {
+    const Entry& entry = need(name);
+    const Matrix x = read_vector(entry, ComplexAs::stack);
+    const bool complex = is_complex(entry);
+    if (imaginary && !complex) return {};
+    return {x.data() + (imaginary ? x.size() / 2 : 0), x.data() + (complex && !imaginary ? x.size() / 2 : x.size())};
+  }
+  bool is_complex(const Entry& entry) const {
+    return npy_header(title(entry), *open(entry)).array.element.kind == Element::Kind::complex;
+  }
+  // As one column: samples are the elements, so that they are the columns of a row; stacked parts come one by one.
+  Matrix read_vector(const Entry& entry, ComplexAs complex) const {
+    const auto source = npy_source(title(entry), open(entry), {.columns = false, .complex = complex});
+    const Matrix rows = source->next(std::numeric_limits<Index>::max()).transpose();
+    return rows.reshaped();
+  }
+  std::vector<std::uint64_t> places(const char* name) const {
+    std::vector<std::uint64_t> result;
+    for (const double x : numbers(name)) {
+      if (!(x >= 0 && x < 9e15))
+        throw FormatError(fmt::format("'{}': '{}' of the sparse matrix holds {}", path_, name, x));
+      result.push_back(static_cast<std::uint64_t>(x));
+    }
+    return result;
+  }
+  std::pair<std::uint64_t, std::uint64_t> sparse_shape() const {
+    const auto shape = places("shape");
+    if (shape.size() != 2)
+      throw FormatError(fmt::format("'{}' is a sparse array of {} axes, not 2", path_, shape.size()));
+    return {shape[0], shape[1]};
+  }
+
+  std::string path_;
+  std::shared_ptr<Archive> archive_;
+};
+
+Sparse Npz::sparse(const std::string& format, const ReadOptions& options) const {
+  Sparse sparse;
+  const std::string where = fmt::format("'{}'", path_);
+  std::tie(sparse.rows, sparse.columns) = sparse_shape();
+  check_dense_size(sparse.rows, sparse.columns, options, where);
+  sparse.real = numbers("data");
+  sparse.imaginary = numbers("data", true);
+  if (format == "coo") {
+    sparse.row = places("row");
+    sparse.column = places("col");
+  } else {
+    auto& along = format == "csr" ? sparse.row : sparse.column;
+    auto& across = format == "csr" ? sparse.column : sparse.row;
+    const auto begins = places("indptr");
+    along = expand(begins, sparse.real.size(), where);
+    across = places("indices");
+  }
+  if (sparse.row.size() != sparse.real.size() || sparse.column.size() != sparse.real.size())
+    throw FormatError(fmt::format("{} is a damaged sparse matrix: {} values, {} rows and {} columns of them", where,
+                                  sparse.real.size(), sparse.row.size(), sparse.column.size()));
+  return sparse;
+}
+
+ArrayInfo Npz::describe_sparse(const std::string& format) const {
+  const auto [rows, columns] = sparse_shape();
+  const ArrayInfo data = describe_npy_array(title(need("data")), open(need("data")));
+  return {.name = "",
+          .shape = shape_of({rows, columns}),
+          .type = fmt::format("sparse {} {}", format, data.type),
+          .feature_names = {},
+          .missing = data.missing};
 }
 
 }  // namespace
 
 std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std::string& member,
                                               const ReadOptions& options) {
-  const auto archive = std::make_shared<Archive>(path);
-  const auto& entries = archive->entries();
+  const Npz npz(path);
+  if (member.empty()) {
+    const std::string format = npz.sparse_format();
+    if (!format.empty()) return dense_source(npz.sparse(format, options), options, fmt::format("'{}'", path));
+  }
+  const auto& entries = npz.entries();
   const auto named_npy = [](const Entry& entry) { return entry.name.ends_with(extension); };
   const bool any_npy = std::any_of(entries.begin(), entries.end(), named_npy);
   std::vector<Member> members;
   members.reserve(entries.size());
-  for (const Entry& entry : entries)
-    members.push_back({bare(entry.name), fmt::format("{} bytes", entry.size), named_npy(entry) || !any_npy});
+  for (const Entry& entry : entries) {
+    const std::string name = bare(entry.name);
+    const bool data = (named_npy(entry) || !any_npy) && !npz.names_features(name);
+    members.push_back({name, fmt::format("{} bytes", entry.size), data});
+  }
   const std::size_t chosen = choose_member(path, members, bare(member));
   const std::string name = fmt::format("{}:{}", path, members[chosen].name);
-  return npy_source(name, std::make_unique<MemberBytes>(archive, entries[chosen], name), options);
+  auto bytes = npz.open(entries[chosen]);
+  const NpyHeader header = npy_header(name, *bytes);
+  if (!header.refusal.empty()) throw FormatError(header.refusal);
+  const bool stacked = header.array.element.kind == Element::Kind::complex && options.complex == ComplexAs::stack;
+  auto source = array_source(header.array, std::move(bytes), options);
+  source->set_feature_names(names_as_read(npz.features_of(members[chosen].name), source->features(), stacked));
+  return source;
+}
+
+FileInfo describe_npz(const std::string& path) {
+  const Npz npz(path);
+  if (const std::string format = npz.sparse_format(); !format.empty())
+    return {"SciPy sparse matrix in a NumPy archive", {npz.describe_sparse(format)}};
+  FileInfo info{"NumPy archive", {}};
+  for (const Entry& entry : npz.entries()) {
+    const std::string name = bare(entry.name);
+    if (npz.names_features(name)) continue;
+    if (!entry.name.ends_with(extension)) {
+      info.arrays.push_back({name, {}, fmt::format("{} bytes, not an array", entry.size), {}, std::nullopt});
+      continue;
+    }
+    ArrayInfo array = describe_npy_array(npz.title(entry), npz.open(entry));
+    array.name = name;
+    array.feature_names = npz.features_of(name);
+    info.arrays.push_back(std::move(array));
+  }
+  return info;
 }
 
 }  // namespace cgmca::io

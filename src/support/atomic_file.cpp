@@ -143,4 +143,10 @@ void write_atomically(const std::string& target, const std::function<void(const 
   sync_folder(folder_of(resolved));
 }
 
+void copy_file(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
+  if (error) throw IoError(fmt::format("cannot copy '{}' to a file beside it: {}", from, error.message()));
+}
+
 }  // namespace cgmca

@@ -28,9 +28,12 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// For libraries that insist on opening the file themselves (HDF5, matio): `produce` is given the
+// For libraries that insist on opening the file themselves (HDF5, libzip): `produce` is given the
 // path of a temporary file in the target's folder, which is then synced and renamed; if it throws,
 // the temporary file is removed.
 void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce);
+
+// The bytes of one file in place of those of another that exists; throws IoError.
+void copy_file(const std::string& from, const std::string& to);
 
 }  // namespace cgmca

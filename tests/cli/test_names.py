@@ -1,7 +1,13 @@
 """Names of features, names of samples, and missing values, from the files to every later use."""
 
+import signal
+import subprocess
+import time
+
 import numpy as np
 import pytest
+
+from conftest import PROGRAM
 
 A_NAMES = ["age", "height", "weight", "pulse", "steps", "sleep", "score"]
 B_NAMES = ["b1", "b2", "b3", "b4", "b5"]
@@ -145,30 +151,25 @@ def test_missing_drop_leaves_matched_samples_out(gaps):
     assert "2 of 60 pairs" in found.err
 
 
-def test_a_stopped_run_that_drops_goes_on_where_it_was(gaps):
-    """Blocks hold 16 MB, so the pairs are many; the second file is damaged at its end, mended for the second run."""
+def test_a_stopped_run_that_drops_goes_on_where_it_was(named):
     random = np.random.default_rng(4)
-    X, Y = random.normal(size=(30_000, 60)), random.normal(size=(30_000, 60))
-    X[[5, 20_000], 3] = np.nan
-    np.save(gaps / "x.npy", X)
-    np.save(gaps / "y.npy", Y)
-    work = ["summarize", "x.npy", "y.npy", "--missing", "drop", "-o", "w", "--checkpoint", "c"]
-    gaps.ok("summarize", "x.npy", "y.npy", "--missing", "drop", "-o", "whole")
-    import resource  # noqa: a limit on the size of files stops nothing here; the checkpoint of a killed run is made by hand
-
-    import signal
-    import subprocess
-    import time
-
-    from conftest import PROGRAM
-    process = subprocess.Popen([PROGRAM, *work, "--every", "0"], cwd=gaps.path, stderr=subprocess.PIPE, text=True)
-    while not (gaps / "c").exists() and process.poll() is None:
+    for name in ("x", "y"):
+        X = random.normal(size=(60_000, 100))
+        X[[5, 50_000], 3] = np.nan
+        np.save(named / f"{name}.npy", X)
+    work = ["summarize", "x.npy", "y.npy", "--missing", "drop", "--accumulate", "qr"]
+    named.ok(*work, "-o", "whole")
+    work += ["-o", "w", "--checkpoint", "c"]
+    process = subprocess.Popen([PROGRAM, *work, "--every", "0"], cwd=named.path, stderr=subprocess.PIPE, text=True)
+    while not (named / "c").exists():
+        assert process.poll() is None, process.stderr.read()
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    if process.returncode == 130:
-        assert "going on after" in gaps.ok(*work, "--resume").err
-    assert (gaps / "w").read_bytes() == (gaps / "whole").read_bytes()
+    assert process.returncode == 130
+    result = named.ok(*work, "--resume")
+    assert "going on after" in result.err and "2 of 60000 pairs have missing values" in result.err
+    assert (named / "w").read_bytes() == (named / "whole").read_bytes()
 
 
 def test_infinity_is_named_with_its_place_and_never_dropped(gaps):

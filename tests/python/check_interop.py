@@ -49,10 +49,25 @@ octave("x = rand(20, 300) - 0.5; x(1) = NaN; x(2) = -Inf; x(3) = realmax; z = co
        "save('-v7', 'large.mat', 'x', 'z', 's'); save('-hdf5', 'own.h5', 'x');"
        "f = fopen('large.raw', 'w'); fwrite(f, x, 'double'); fclose(f);")
 array = np.fromfile(folder / "large.raw").reshape((20, 300), order="F")
-library.reads(folder / "large.mat", array)
-library.refuses(f"{folder / 'large.mat'}:z", "complex", "abs(z)")
-library.refuses(f"{folder / 'large.mat'}:s", "sparse", "full(s)")
+library.reads(f"{folder / 'large.mat'}:x", array)
+library.refuses(f"{folder / 'large.mat'}:z", "complex", "magnitude, power, or stack")
+with np.errstate(over="ignore"):
+    library.reads(f"{folder / 'large.mat'}:z", array + 1j)
+library.reads(f"{folder / 'large.mat'}:s", array)
 library.reads(f"{folder / 'own.h5'}:/x/value", array.T)
+
+# Sparse matrices, structs and complex numbers as Octave has them.
+octave("r = mod(reshape(1:35, 7, 5), 3); l = sparse(r == 1); w = sparse(r); c = sparse(r * (1 + 2i)); n = sparse(7, 5);"
+       "z = complex(r, -r); f = single(z); cfg.x = r; cfg.in.z = f; many = struct('x', {1, 2});"
+       "save('-v6', 'kinds6.mat'); save('-v7', 'kinds7.mat'); save('-hdf5', 'complex.h5', 'z');")
+r = np.arange(1, 36).reshape((7, 5), order="F") % 3
+for file in ("kinds6.mat", "kinds7.mat"):
+    for name, array in {"l": r == 1, "w": r, "c": r * (1 + 2j), "n": 0 * r, "z": r - 1j * r,
+                        "f": (r - 1j * r).astype("c8"), "cfg.x": r, "cfg.in.z": r - 1j * r}.items():
+        library.reads(f"{folder / file}:{name}", array)
+    library.refuses(f"{folder / file}:many.x", "'many' is an array of 1×2 structs")
+    library.refuses(f"{folder / file}:cfg.y", "holds no 'y'", "x (double 7×5)")
+library.reads(f"{folder / 'complex.h5'}:/z/value", (r - 1j * r).T)
 
 # Octave cannot write 7.3; if it ever can, this script must learn to read it.
 assert "no 7.3" in octave("x = 1; try, save('-v7.3', 'no.mat', 'x'); disp('7.3'); catch, disp('no 7.3'); end")
@@ -77,6 +92,33 @@ with h5py.File(folder / "ours73.mat") as file:
     assert np.array_equal(file["X"], original.T, equal_nan=True)
 library.compared += 5
 
+# Members added to files of Octave, h5py and our own, with names of features; those that were there stay.
+NAMES = ["größe", "水", "c", "d", "e", "f", "g"]
+named = "names=" + ",".join(NAMES)
+octave("kept = magic(4); cells = {1, 'two'}; save('-v7', 'more.mat');")
+library.writes(f"{folder}/more.mat:added", original, named)
+library.writes(f"{folder}/more.mat:second", original[:, :3])
+assert "same" in octave("load('more.mat'); x = added; assert(kept, magic(4)); assert(cells, {1, 'two'});"
+                        "assert(second, added(:, 1:3));"
+                        "assert(added_features, {'größe', '水', 'c', 'd', 'e', 'f', 'g'});" + SAME)
+library.writes(folder / "named73.mat", original, "v7.3", named)
+library.writes(f"{folder}/named73.mat:second", original[:, :3])
+assert "same" in octave("load('named73.mat'); x = X; assert(second, X(:, 1:3));" + SAME)
+with h5py.File(folder / "named73.mat") as file:
+    texts = [file[reference][()].tobytes().decode("utf-16-le") for reference in file["X_features"][:, 0]]
+    assert texts == NAMES and file["X_features"].attrs["MATLAB_class"] == b"cell", texts
+with h5py.File(folder / "more.h5", "w") as file:
+    file["kept"] = np.arange(5)
+    file["kept"].attrs["unit"] = "cm"
+    file.create_dataset("packed", data=original, compression="gzip")
+library.writes(f"{folder}/more.h5:/a/b", original, named)
+library.writes(f"{folder}/more.h5:packed", original[:5])
+with h5py.File(folder / "more.h5") as file:
+    assert np.array_equal(file["a/b"], original, equal_nan=True) and list(file["a/b_features"].asstr()) == NAMES
+    assert list(file["kept"]) == [0, 1, 2, 3, 4] and file["kept"].attrs["unit"] == "cm"
+    assert np.array_equal(file["packed"], original[:5], equal_nan=True)
+library.compared += 4
+
 # h5py writes every type, order and kind of storage.
 with h5py.File(folder / "h5py.h5", "w") as file:
     arrays = {}
@@ -98,6 +140,10 @@ with h5py.File(folder / "h5py.h5", "w") as file:
     file["flags"] = arrays["flags"] = samples("?", (6, 3))
     file["alias"] = h5py.SoftLink("/gzip")
     arrays["alias"] = big
+    for t in ("<c8", ">c8", "<c16", ">c16"):
+        name = f"complex/{t[1:]}{'le' if t[0] == '<' else 'be'}"
+        arrays[name] = (np.arange(60) + 1j * np.arange(60, 0, -1)).reshape(5, 4, 3).astype(t)
+        file.create_dataset(name, data=arrays[name], chunks=(2, 2, 3), compression="gzip")
 for name, array in arrays.items():
     library.reads(f"{folder / 'h5py.h5'}:/{name}", array)
 

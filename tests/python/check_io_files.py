@@ -1,4 +1,4 @@
-"""Loads with NumPy what the library wrote (tests/test_io_files.cpp): the copies equal the original.
+"""Loads with NumPy and SciPy what the library wrote (tests/test_io_files.cpp): the copies equal the original.
 
     check_io_files.py FOLDER
 """
@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 import numpy as np
+import scipy.io
 
 folder = pathlib.Path(sys.argv[1])
 original = np.load(folder / "original.npy")
@@ -23,4 +24,21 @@ for name, copy in copies.items():
 assert np.load(folder / "part.npy").tolist() == original[2:5, 1:4].tolist()
 assert np.load(folder / "none.npy").shape == (0, 3)
 assert np.load(folder / "copy_none.npy").shape == (0, 3)
-print(f"{len(copies) + 2} files written by the library read by NumPy {np.__version__}")
+
+NAMES = ["größe", "b", "c", "d", "e", "f", "水"]
+
+
+def same(a, b):
+    return a.dtype == np.float64 and np.array_equal(a, b, equal_nan=True)
+
+
+archive = np.load(folder / "named.npz")
+assert sorted(archive.files) == ["first", "first_features", "second", "turned", "turned_features"], archive.files
+variables = scipy.io.loadmat(folder / "named.mat", chars_as_strings=True)
+for holder in (archive, variables):
+    assert same(holder["first"], original) and same(holder["second"], original[:, :2])
+    assert same(holder["turned"], original.T)
+    for name in ("first_features", "turned_features"):
+        assert [str(np.squeeze(text)) for text in np.ravel(holder[name])] == NAMES, holder[name]
+assert (folder / "named.csv").read_text().splitlines()[0] == ",".join(NAMES)
+print(f"{len(copies) + 5} files written by the library read by NumPy {np.__version__} and SciPy {scipy.__version__}")

@@ -33,11 +33,13 @@ for compressed in (False, True):
     scipy.io.savemat(path, {"z": np.array([[1 + 2j]]), "s": scipy.sparse.csc_matrix(np.eye(3)),
                             "text": "abc", "st": {"field": 1}, "ce": np.array([1, "a"], dtype=object)},
                      do_compression=compressed)
-    library.refuses(path, "no numeric array", "z (complex double 1×1)", "s (sparse 3×3)")
-    library.refuses(f"{path}:z", "complex", "abs(z)")
-    library.refuses(f"{path}:s", "sparse", "full(s)")
+    library.refuses(path, "2 numeric arrays", "z (complex double 1×1)", "s (sparse double 3×3)")
+    library.refuses(f"{path}:z", "complex", "magnitude, power, or stack", "--complex", "complex= in Python")
+    library.reads(f"{path}:s", np.eye(3))
+    library.reads(f"{path}:st.field", np.ones((1, 1)))
+    library.refuses(f"{path}:st.fields", "holds no 'fields', did you mean 'field'?", "field (int64 1×1)")
     library.refuses(f"{path}:text", "text")
-    library.refuses(f"{path}:st", "struct")
+    library.refuses(f"{path}:st", "is a struct; name a field of it", "others_", ".mat:st.field'")
     library.refuses(f"{path}:ce", "cell")
 
 scipy.io.savemat(folder / "v4.mat", {"x": array}, format="4")

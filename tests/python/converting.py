@@ -22,17 +22,23 @@ class Library:
         assert done.returncode == 0 and done.stderr == "", (source, done.returncode, done.stderr)
 
     def reads(self, source, array):
-        """The library reads `source` as `array`, by rows and by columns, to the last bit."""
+        """The library reads `source` as `array`, by rows and by columns, complex numbers each way, to the last bit."""
         array = np.atleast_1d(array)
         for columns in (False, True):
             n = array.shape[-1 if columns else 0]
-            expected = array.reshape(-1, n).T if columns else array.reshape(n, -1)
-            self.convert(source, self.folder / "read.npy", *["columns"] * columns)
-            found = np.load(self.folder / "read.npy")
-            same = found.shape == expected.shape and np.array_equal(
-                found, expected.astype(float), equal_nan=expected.dtype.kind == "f")
-            assert same, (source, columns, found, expected)
-            self.compared += 1
+            samples = array.reshape(-1, n).T if columns else array.reshape(n, -1)
+            readings = {"": samples}
+            if samples.dtype.kind == "c":
+                z = samples.astype(complex)
+                readings = {"magnitude": np.hypot(z.real, z.imag), "power": z.real**2 + z.imag**2,
+                            "stack": np.hstack([z.real, z.imag])}
+            for reading, expected in readings.items():
+                self.convert(source, self.folder / "read.npy", *["columns"] * columns, *[reading] * bool(reading))
+                found = np.load(self.folder / "read.npy")
+                same = found.shape == expected.shape and np.array_equal(
+                    found, expected.astype(float), equal_nan=expected.dtype.kind == "f")
+                assert same, (source, columns, reading, found, expected)
+                self.compared += 1
 
     def refuses(self, source, *words):
         done = self.run(source, self.folder / "read.npy")

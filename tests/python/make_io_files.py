@@ -1,9 +1,9 @@
-"""Writes files of every kind with NumPy and pandas, and what must be read from them.
+"""Writes files of every kind with NumPy, SciPy and pandas, and what must be read from them.
 
     make_io_files.py FOLDER
 
-FOLDER/cases.json lists the cases: the source's name, whether its columns are samples, and the
-matrix, samples as rows, with numbers as text so that none is rounded and nan has a place. Cases of
+FOLDER/cases.json lists the cases: the source's name, whether its columns are samples, how complex numbers are
+read, and the matrix, samples as rows, with numbers as text so that none is rounded and nan has a place. Cases of
 tables also have the ID column to ask for, the IDs and the names of the features.
 """
 
@@ -16,11 +16,20 @@ import sys
 
 import numpy as np
 import pandas
+import scipy.io
+import scipy.sparse
 
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 random = np.random.default_rng(1)
 cases = []
+
+
+READINGS = {
+    "magnitude": lambda z: np.hypot(z.real, z.imag),
+    "power": lambda z: z.real**2 + z.imag**2,
+    "stack": lambda z: np.hstack([z.real, z.imag]),
+}
 
 
 def case(source, array, columns=False, **more):
@@ -30,8 +39,14 @@ def case(source, array, columns=False, **more):
         samples = array.reshape(-1, array.shape[-1]).T
     else:
         samples = array.reshape(len(array), int(np.prod(array.shape[1:])))
-    rows = [[repr(float(x)) for x in row] for row in samples]
-    cases.append({"source": str(source), "columns": columns, "features": samples.shape[1], "rows": rows, **more})
+    readings = {"refuse": samples}
+    if samples.dtype.kind == "c":
+        samples = samples.astype(complex)
+        readings = {name: reading(samples) for name, reading in READINGS.items()}
+    for name, read in readings.items():
+        rows = [[repr(float(x)) for x in row] for row in read]
+        cases.append({"source": str(source), "columns": columns, "complex": name, "features": read.shape[1],
+                      "rows": rows, **more})
 
 
 def both_ways(source, array):
@@ -44,6 +59,8 @@ def sample(dtype, shape):
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return random.integers(0, 2, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         a = random.integers(info.min, info.max, shape, dtype=dtype.newbyteorder("="), endpoint=True)
@@ -99,6 +116,47 @@ for save in (np.savez, np.savez_compressed):
     save(folder / f"{save.__name__}_one.npz", arrays["x"])
     case(f"{save.__name__}_one.npz", arrays["x"])
     case(f"{save.__name__}_one.npz:arr_0", arrays["x"])
+
+# Complex numbers, in every order and both precisions; what is longer than the buffers too.
+for dtype in ("<c8", ">c8", "<c16", ">c16"):
+    for order in "CF":
+        for shape in [(9,), (5, 4), (4, 3, 5)]:
+            path = folder / f"{name_of(dtype)}_{order}_{len(shape)}.npy"
+            array = np.asarray(sample(dtype, shape), order=order)
+            np.save(path, array)
+            both_ways(path.name, array)
+long = {order: np.asarray(sample("c16", (90, 100)), order=order) for order in "CF"}
+for save in (np.savez, np.savez_compressed):
+    save(folder / f"{save.__name__}_complex.npz", **long, three=np.asfortranarray(sample("c8", (4, 3, 2))))
+    for order, array in long.items():
+        both_ways(f"{save.__name__}_complex.npz:{order}", array)
+    both_ways(f"{save.__name__}_complex.npz:three", np.load(folder / f"{save.__name__}_complex.npz")["three"])
+
+# SciPy: sparse matrices of every kind, complex numbers and fields of structs in .mat; sparse .npz.
+dense = {"real": np.round(sample("f4", (7, 5)).astype(float), 1), "complex": sample("c16", (7, 5)),
+         "logical": np.ones((7, 5), bool), "zero": np.zeros((7, 5))}
+for name, array in dense.items():
+    array[random.random((7, 5)) < 0.7] = 0
+    for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix):
+        path = folder / f"{make.__name__}_{name}.npz"
+        scipy.sparse.save_npz(path, make(array), compressed=name != "real")
+        both_ways(path.name, make(array).toarray())
+twice = scipy.sparse.coo_matrix(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), (2, 3))
+scipy.sparse.save_npz(folder / "twice.npz", twice)
+both_ways("twice.npz", twice.toarray())
+for compressed in (False, True):
+    path = folder / f"scipy_{compressed}.mat"
+    inner = {"x": sample("f8", (4, 3)), "z": sample("c8", (4, 3)), "deep": {"y": sample("i2", (3, 2, 2))}}
+    variables = {"z8": sample("c8", (6, 4)), "z16": sample("c16", (6, 3, 2)), "cfg": inner,
+                 **{f"sparse_{name}": scipy.sparse.csc_matrix(array) for name, array in dense.items()}}
+    scipy.io.savemat(path, variables, do_compression=compressed)
+    for name in ("z8", "z16"):
+        both_ways(f"{path.name}:{name}", variables[name])
+    for name, array in dense.items():
+        both_ways(f"{path.name}:sparse_{name}", scipy.sparse.csc_matrix(array).toarray())
+    both_ways(f"{path.name}:cfg.x", inner["x"])
+    both_ways(f"{path.name}:cfg.z", inner["z"])
+    both_ways(f"{path.name}:cfg.deep.y", inner["deep"]["y"])
 
 # CSV: as numpy.savetxt, Python's csv module and a spreadsheet write it.
 table = sample("f8", (8, 3))

@@ -1,0 +1,125 @@
+// cgmca export: a model's numbers in a file that other programs read.
+#include <cgmca/error.hpp>
+#include <cgmca/io.hpp>
+#include <cgmca/model.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "options.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string model, output;
+};
+
+// One array of the file, as it shall stand there; vectors are columns, so that A1*x + b1 is what apply does.
+struct Array {
+  std::string name;
+  Matrix values;
+  std::vector<std::string> feature_names = {};  // of the columns
+};
+
+std::vector<Array> arrays_of(const Model& model) {
+  const Certificate& certificate = model.certificate;
+  const auto scalar = [](double value) { return Matrix::Constant(1, 1, value); };
+  std::vector<Array> arrays;
+  for (Domain domain : kDomains) {
+    const auto i = slot(domain);
+    if (!model.domains[i]) continue;
+    const DomainMap& map = *model.domains[i];
+    const auto add = [&](const char* name, Matrix values, std::vector<std::string> names = {}) {
+      arrays.push_back({fmt::format("{}{}", name, number(domain)), std::move(values), std::move(names)});
+    };
+    add("A", map.matrix(), map.feature_names);
+    add("b", map.offset());
+    add("mean", map.mean);
+    add("variance", map.variance);
+    add("weights", map.weights, map.feature_names);
+    add("mixing", map.mixing);
+    add("loadings", map.loadings);
+    add("covariance", map.mixing * map.mixing.transpose());
+    add("residual", scalar(certificate.constraint_residuals[i]));
+  }
+  arrays.push_back({"correlations", certificate.singular_B});
+  arrays.push_back({"prescribed", certificate.singular_A});
+  arrays.push_back({"objective", scalar(certificate.objective)});
+  arrays.push_back({"bound", scalar(certificate.bound)});
+  arrays.push_back({"samples", scalar(static_cast<double>(model.samples))});
+  return arrays;
+}
+
+// All arrays or none: they are gathered in a file beside the target, which then takes its place.
+void write_arrays(const std::string& target, const std::vector<Array>& arrays) {
+  const fs::path path(target);
+  const std::string beside =
+      (path.parent_path() / fmt::format(".{}.{}{}", path.stem().string(), ::getpid(), path.extension().string()))
+          .string();
+  try {
+    for (const Array& array : arrays) {
+      write(fmt::format("{}:{}", beside, array.name), array.values.transpose(), {.feature_names = array.feature_names});
+    }
+    fs::rename(beside, path);
+  } catch (const fs::filesystem_error& problem) {
+    ::unlink(beside.c_str());
+    throw IoError(fmt::format("cannot write '{}': {}", target, problem.code().message()));
+  } catch (...) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+}
+
+void run(const Session& session, const Options& options) {
+  const std::string extension = fs::path(options.output).extension().string();
+  if (extension != ".mat" && extension != ".npz" && extension != ".h5" && extension != ".hdf5") {
+    throw UsageError(fmt::format("'{}': export writes .mat, .npz or .h5", options.output));
+  }
+  check_target(options.output, {options.model});
+  const Model model = Model::load(options.model);
+  const std::vector<Array> arrays = arrays_of(model);
+  write_arrays(options.output, arrays);
+  Json shapes;
+  Rows rows;
+  for (const Array& array : arrays) {
+    shapes[array.name] = {array.values.rows(), array.values.cols()};
+    rows.emplace_back(array.name, fmt::format("{} × {}", array.values.rows(), array.values.cols()));
+  }
+  session.result({{"file", options.output}, {"arrays", shapes}}, table(rows), {options.output});
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("export", "Write a model's numbers for other programs: MATLAB, NumPy, HDF5");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  add_output_option(command, options->output, "FILE", "The file to write: .mat, .npz or .h5");
+  command.footer(
+      "For domain 1, and with 2 for domain 2:\n"
+      "  A1, b1        the map: A1*x + b1 is what apply makes of a sample x (a column)\n"
+      "  mean1         of the features; b1 = -A1*mean1\n"
+      "  variance1     of each feature\n"
+      "  weights1      canonical scores t = weights1*(x - mean1), and mixing1: A1 = mixing1*weights1\n"
+      "  loadings1     covariance of the features with the first canonical scores\n"
+      "  covariance1   what was prescribed for A1*x + b1, and residual1, how far it is missed, relative to it\n"
+      "For both: correlations (canonical), prescribed (singular values of what was prescribed), objective (mean "
+      "squared\n"
+      "distance of mapped pairs), bound (the least possible), samples. A1_features has the features' names, if any.\n\n"
+      "Examples:\n"
+      "  cgmca export m -o m.mat\n"
+      "  cgmca export m -o m.npz --json");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

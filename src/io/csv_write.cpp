@@ -1,0 +1,61 @@
+// .csv, .tsv: one sample per line, below the names of the features where there are any.
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "source.hpp"
+#include "support/atomic_file.hpp"
+
+namespace cgmca::io {
+namespace {
+
+// A header of which every field reads as a number would come back as a sample.
+bool reads_as_numbers(const Names& names) {
+  for (const std::string& name : names) {
+    double ignored = 0;
+    const char* const end = name.data() + name.size();
+    if (std::from_chars(name.data(), end, ignored).ptr != end) return false;
+  }
+  return true;
+}
+
+// In quotes, doubled within it, where it has a separator, a quote, a line end, or blanks that would be lost.
+std::string field(const std::string& name, char separator) {
+  const std::string special = std::string("\"\r\n") + separator;
+  const bool blanks = name.starts_with(' ') || name.ends_with(' ');
+  if (!blanks && name.find_first_of(special) == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+}  // namespace
+
+void write_csv(const std::string& path, const MatrixView& X, char separator, const Names& names) {
+  AtomicFile file(path);
+  constexpr std::size_t longest_number = 32, full = 1 << 16;
+  std::string text;
+  const auto flush = [&] {
+    file.write(text.data(), text.size());
+    text.clear();
+  };
+  if (!reads_as_numbers(names)) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      text += field(names[i], separator) + (i + 1 < names.size() ? separator : '\n');
+  }
+  for (Index j = 0; j < X.cols(); ++j) {
+    for (Index i = 0; i < X.rows(); ++i) {
+      std::array<char, longest_number> number;
+      // The shortest text that reads back as the same double.
+      const auto end = std::to_chars(number.data(), number.data() + number.size(), X(i, j)).ptr;
+      text.append(number.data(), end);
+      text += i + 1 < X.rows() ? separator : '\n';
+      if (text.size() > full) flush();
+    }
+  }
+  flush();
+  file.commit();
+}
+
+}  // namespace cgmca::io

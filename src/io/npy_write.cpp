@@ -1,0 +1,65 @@
+// NPY files of doubles and of texts (see npy.cpp), as files of their own and as members of NPZ.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+
+#include "npy.hpp"
+#include "support/atomic_file.hpp"
+#include "unicode.hpp"
+
+namespace cgmca::io {
+namespace {
+
+constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
+
+// The elements start at a multiple of 64 bytes; the header ends in a newline.
+void put_header(const std::string& type, const std::string& shape, const Put& put) {
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", native_order, type, shape);
+  constexpr std::string_view magic = "\x93NUMPY";
+  const std::size_t before = magic.size() + 4;
+  header.append(63 - (before + header.size()) % 64, ' ');
+  header += '\n';
+  const std::array<char, 4> version_and_length = {1, 0, static_cast<char>(header.size() & 0xff),
+                                                  static_cast<char>(header.size() >> 8)};
+  put(magic.data(), magic.size());
+  put(version_and_length.data(), version_and_length.size());
+  put(header.data(), header.size());
+}
+
+}  // namespace
+
+void put_npy(const MatrixView& X, const Put& put) {
+  put_header("f8", fmt::format("{}, {}", X.cols(), X.rows()), put);
+  // The columns of X, one after the other, are the rows of the file.
+  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  if (X.outerStride() == X.rows())
+    put(X.data(), bytes(X.size()));
+  else
+    for (Index j = 0; j < X.cols(); ++j) put(X.col(j).data(), bytes(X.rows()));
+}
+
+void put_npy(const std::vector<std::string>& texts, const Put& put) {
+  std::vector<std::vector<std::uint32_t>> letters;
+  std::size_t longest = 1;
+  for (const std::string& text : texts) {
+    letters.push_back(utf32_of(text));
+    longest = std::max(longest, letters.back().size());
+  }
+  put_header(fmt::format("U{}", longest), fmt::format("{},", texts.size()), put);
+  for (auto& text : letters) {
+    text.resize(longest);
+    put(text.data(), longest * sizeof(std::uint32_t));
+  }
+}
+
+void write_npy(const std::string& path, const MatrixView& X) {
+  AtomicFile file(path);
+  put_npy(X, [&](const void* bytes, std::size_t count) { file.write(bytes, count); });
+  file.commit();
+}
+
+}  // namespace cgmca::io

@@ -1,0 +1,149 @@
+// NPZ archives, by libzip: members are stored, not compressed, so that they can be read in any order.
+//
+// libzip writes a file of its own beside the one it is told and renames it. Here that one is itself
+// the temporary file of write_atomically(). To add a member, that file begins as a copy of the
+// archive; libzip copies what it does not replace byte by byte.
+#include <cgmca/error.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "npy.hpp"
+#include "source.hpp"
+#include "support/atomic_file.hpp"
+#include "zip_archive.hpp"
+
+namespace cgmca::io {
+namespace {
+
+constexpr std::string_view extension = ".npy";
+
+std::string bare(const std::string& name) {
+  return name.ends_with(extension) ? name.substr(0, name.size() - extension.size()) : name;
+}
+
+void check_name(const std::string& name) {
+  const bool bad = name.empty() || name.front() == '/' || name.back() == '/' || name.find('\0') != std::string::npos;
+  if (bad) throw InvalidInput(fmt::format("'{}' cannot name a member of a .npz file; use a name such as X", name));
+}
+
+// The bytes of an NPY file in memory: long runs stay where they are, and must stay there until the archive is closed.
+class Fragments {
+ public:
+  void add_copy(const void* bytes, std::size_t count) {
+    copies_.push_back(std::make_unique<std::string>(static_cast<const char*>(bytes), count));
+    add(copies_.back()->data(), count);
+  }
+  void add(const void* bytes, std::size_t count) {
+    // libzip wants what it does not change as not const.
+    fragments_.push_back({static_cast<zip_uint8_t*>(const_cast<void*>(bytes)), count});
+  }
+  zip_source_t* source(zip_t* zip) const {
+    return zip_source_buffer_fragment(zip, fragments_.data(), fragments_.size(), 0);
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::string>> copies_;
+  std::vector<zip_buffer_fragment_t> fragments_;
+};
+
+class ZipWriter {
+ public:
+  ZipWriter(const std::string& path, std::string target, int flags) : path_(path), target_(std::move(target)) {
+    int code = 0;
+    zip_.reset(zip_open(path.c_str(), flags, &code));
+    if (zip_) return;
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throw IoError(fmt::format("cannot write '{}': {}", target_, reason));
+  }
+
+  // In place of a member of that name, if there is one; named with or without ".npy".
+  void put(const std::string& name, const Fragments& contents) {
+    zip_source_t* const source = contents.source(zip_.get());
+    check(source != nullptr);
+    const std::string full = name + std::string(extension);
+    const zip_int64_t without = zip_name_locate(zip_.get(), name.c_str(), ZIP_FL_ENC_UTF_8);
+    if (without >= 0) check(zip_delete(zip_.get(), static_cast<zip_uint64_t>(without)) == 0);
+    const zip_int64_t index = zip_file_add(zip_.get(), full.c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+    if (index < 0) zip_source_free(source);
+    check(index >= 0);
+    const auto place = static_cast<zip_uint64_t>(index);
+    constexpr zip_uint16_t first_of_1980 = 1 << 5 | 1;  // as NumPy has it: the same matrix gives the same bytes
+    check(zip_set_file_compression(zip_.get(), place, ZIP_CM_STORE, 0) == 0);
+    check(zip_file_set_dostime(zip_.get(), place, 0, first_of_1980, 0) == 0);
+  }
+  void remove(const std::string& name) {
+    for (const std::string& any : {name, name + std::string(extension)}) {
+      const zip_int64_t index = zip_name_locate(zip_.get(), any.c_str(), ZIP_FL_ENC_UTF_8);
+      if (index >= 0) check(zip_delete(zip_.get(), static_cast<zip_uint64_t>(index)) == 0);
+    }
+  }
+
+  void close() {
+    check(zip_close(zip_.get()) == 0);
+    static_cast<void>(zip_.release());
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!synced) throw IoError(fmt::format("cannot write '{}' to the disk", target_));
+  }
+
+ private:
+  void check(bool good) const {
+    if (!good) throw IoError(fmt::format("cannot write '{}': {}", target_, zip_strerror(zip_.get())));
+  }
+
+  std::string path_, target_;
+  std::unique_ptr<zip_t, decltype([](zip_t* zip) { zip_discard(zip); })> zip_;
+};
+
+void put_all(const std::string& temporary, const std::string& path, int flags, const std::string& member,
+             const MatrixView& X, const Names& names) {
+  Fragments array, texts;
+  const auto bytes_of_x = [&](const void* bytes) {
+    return X.size() > 0 && bytes >= X.data() && bytes < X.data() + X.outerStride() * X.cols();
+  };
+  put_npy(X, [&](const void* bytes, std::size_t count) {
+    bytes_of_x(bytes) ? array.add(bytes, count) : array.add_copy(bytes, count);
+  });
+  put_npy(names, [&](const void* bytes, std::size_t count) { texts.add_copy(bytes, count); });
+  ZipWriter zip(temporary, path, flags);
+  zip.put(member, array);
+  if (names.empty())
+    zip.remove(member + "_features");  // of an earlier array
+  else
+    zip.put(member + "_features", texts);
+  zip.close();
+}
+
+}  // namespace
+
+void write_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
+  check_name(bare(member));
+  write_atomically(path, [&](const std::string& temporary) {
+    put_all(temporary, path, ZIP_CREATE | ZIP_TRUNCATE, bare(member), X, names);
+  });
+}
+
+void add_to_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
+  check_name(bare(member));
+  open_archive(path);  // tells what is wrong with it
+  write_atomically(path, [&](const std::string& temporary) {
+    copy_file(path, temporary);
+    put_all(temporary, path, 0, bare(member), X, names);
+  });
+}
+
+}  // namespace cgmca::io

@@ -56,6 +56,19 @@ TEST_F(IoTest, AnAbsentOrUnreadableFileIsAnIoErrorWithTheReason) {
   expect_says(message_of<IoError>([&] { read(path("secret.npy")); }), {"Permission denied"});
 }
 
+TEST_F(IoTest, APlaceCountsRowsAndColumnsOfTheFileFromOne) {
+  write(path("a.npy"), random_matrix(2, 3));
+  EXPECT_EQ(BlockReader(path("a.npy")).place(2, 1), "row 3, column 2");
+  EXPECT_EQ(BlockReader(path("a.npy"), {.columns = true}).place(1, 2), "row 3, column 2");
+}
+
+TEST_F(IoTest, OnlyTextHasAnIdColumn) {
+  write(path("a.npy"), random_matrix(2, 3));
+  expect_says(message_of<InvalidInput>([&] { read(path("a.npy"), {.id = "subject"}); }),
+              {"a.npy' (NPY) has no ID column 'subject'", "only text files (.csv, .tsv)"});
+  EXPECT_TRUE(BlockReader(path("a.npy")).ids().empty());
+}
+
 TEST_F(IoTest, APathThatExistsIsTakenAsItIsEvenWithAColon) {
   const Matrix X = random_matrix(2, 3), Y = random_matrix(4, 5);
   write(path("a:b.npy"), X);

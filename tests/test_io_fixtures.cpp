@@ -1,8 +1,9 @@
 // Files that Octave and h5py wrote, kept in tests/fixtures/ with the scripts that made them. Their
-// arrays are A(s, i, j) = 100 s + 3 i + j, 2 samples of 4×3 features.
+// arrays are A(s, i, j) = 100 s + 3 i + j, 2 samples of 4×3 features; the text files have others.
 #include <cgmca/io.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "io_testing.hpp"
 
@@ -65,6 +66,34 @@ TEST(Fixtures, OctavesHdf5FileIsReadByColumns) {
   const Matrix z = read(fixture("octave_complex.h5"), {.columns = true, .complex = ComplexAs::stack});
   EXPECT_EQ(z.topRows(12), ramp(12, 2));
   EXPECT_EQ(z.bottomRows(12), Matrix::Ones(12, 2));
+}
+
+TEST(Fixtures, OctavesTextIsRead) {
+  const Matrix X = read(fixture("octave.csv"));
+  ASSERT_EQ(X.rows(), 6);
+  ASSERT_EQ(X.cols(), 2);
+  for (Index s = 0; s < 2; ++s)
+    for (Index f = 0; f < 6; ++f) {
+      const double expected = (100.0 * static_cast<double>(s) + static_cast<double>(f)) / 8;
+      if (s == 0 && f == 1)
+        EXPECT_TRUE(std::isnan(X(f, s)));
+      else
+        EXPECT_EQ(X(f, s), s == 1 && f == 5 ? -std::numeric_limits<double>::infinity() : expected);
+    }
+}
+
+// Written by hand in the way of a spreadsheet in a German locale: a byte order mark, CRLF, semicolons (one more at the
+// end of each line), decimal commas, a gap, quotes only where needed.
+TEST(Fixtures, ASpreadsheetsTextIsRead) {
+  BlockReader reader(fixture("spreadsheet.csv"), {.id = "Proband"});
+  const Matrix X = reader.next(10);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(reader.feature_names(), (Names{"Größe [m]", "Masse; kg", "Jahr"}));
+  EXPECT_EQ(reader.ids(), (Names{"René", "Müller; A. \"Toni\"", "0042"}));
+  EXPECT_TRUE(std::isnan(X(1, 1)));
+  EXPECT_EQ(reader.place(1, 1), "line 3, column 'Masse; kg'");
+  EXPECT_EQ(X.array().isNaN().select(0.0, X),
+            (Matrix(3, 3) << 1.825, 1.6, 1.755, 72.5, 0, -1.5e-3, 2019, 2020, 2021).finished());
 }
 
 TEST(Fixtures, H5pysFilesAreRead) {

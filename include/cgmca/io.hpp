@@ -21,6 +21,13 @@
 //
 // Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
 // or in Fortran order, alone. CSV does not stream with `columns`.
+//
+// Text (.csv .tsv) is read as spreadsheets, pandas and R write it. A first line with text in it is a
+// header. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
+// or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands
+// separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)
+// is NaN: whether that is allowed is the caller's matter. A column may name the samples
+// (ReadOptions::id). The encoding is UTF-8, or UTF-16 with a byte order mark.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -42,6 +49,8 @@ struct ReadOptions {
   // than two dimensions the last is the samples and those before it are flattened.
   bool columns = false;
   ComplexAs complex = ComplexAs::refuse;
+  // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature.
+  std::string id = {};
 };
 
 // The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
@@ -63,6 +72,12 @@ class BlockReader {
   // As the header of a text file has them, or the member NAME_features beside the array NAME of .npz, .mat and .h5;
   // none where there are none, or where they cannot tell features apart.
   std::vector<std::string> feature_names() const;
+  // The names of the samples handed out last (ReadOptions::id), without blanks around them; none where no column
+  // has them.
+  const std::vector<std::string>& ids() const;
+  // Where a number of a sample handed out already stands, as the file's user counts, for messages:
+  // "line 14, column 'age'" or "line 14, column 3" of text, "row 14, column 3" elsewhere, all from 1.
+  std::string place(Index sample, Index feature) const;
   bool streams() const;  // memory stays bounded whatever the number of samples
 
   // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
@@ -78,6 +93,7 @@ class BlockReader {
 
  private:
   std::string name_;
+  bool columns_;
   std::unique_ptr<Source> source_;
   Index position_ = 0;
 };

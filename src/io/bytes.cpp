@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/text.hpp"
+
 namespace cgmca::io {
 
 std::uint64_t Bytes::skip(std::uint64_t count) {
@@ -114,14 +116,23 @@ std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) { return std::ma
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
+  std::string_view start = text.substr(0, longest);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  // Not within a character of UTF-8, which has at most three bytes after its first.
+  while (start.size() < text.size() && start.size() + 3 > longest && (byte(start.size()) & 0xC0) == 0x80)
+    start.remove_suffix(1);
+  const bool utf8 = as_utf8(start) == start;
   std::string result = "'";
-  for (const char c : text.substr(0, longest)) {
-    if (c >= ' ' && c != '\x7f')
-      result += c;
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    // U+0080 to U+009F are control characters.
+    const bool control = (byte(i) == 0xC2 && i + 1 < start.size() && byte(i + 1) < 0xA0) ||
+                         (i > 0 && byte(i - 1) == 0xC2 && byte(i) < 0xA0);
+    if (byte(i) < 0x80 ? byte(i) >= ' ' && byte(i) != 0x7F : utf8 && !control)
+      result += start[i];
     else
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      result += fmt::format("\\x{:02x}", byte(i));
   }
-  return result + (text.size() > longest ? "…'" : "'");
+  return result + (start.size() < text.size() ? "…'" : "'");
 }
 
 }  // namespace cgmca::io

@@ -47,7 +47,7 @@ class FileBytes : public Bytes {
 // The contents of a file compressed by gzip, which carries its own length and checksum.
 std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
 
-// Text from a file as a message may quote it: escaped where not printable, cut where long.
+// Text from a file as a message may quote it: escaped where neither printable nor UTF-8, cut where long.
 std::string quoted(std::string_view text);
 
 }  // namespace cgmca::io

@@ -1,12 +1,17 @@
 // Numbers as text: one sample per line, fields divided by a separator.
 //
-// .tsv divides by tabs; otherwise it is whichever of , ; and tab the first line has most of (in
-// doubt in that order). The first line is a header where a field of it is neither a number nor
-// empty. Lines end in LF or CRLF; those without any character but blanks are passed over. A field
-// may stand in double quotes, within which "" is one quote and line ends count as text; blanks
-// around a number do not matter. Numbers are written as in C++ whatever the locale, nan and inf
-// included. A field that is no number, and a line with more or fewer fields than the first, is an
-// error that names line and column, counted from 1.
+// .tsv divides by tabs; otherwise it is whichever of , ; and tab the first line has most of (in doubt
+// in that order), or ; or tab where only these make a table of the first lines, as of "1,5;2,7". The
+// first line is a header where a field of it is neither a number nor missing; the ID column does not
+// count. Lines end in LF, CRLF or, in a file without LF, CR; those without any character but blanks
+// are passed over. Empty fields after the last column do not matter. The text is UTF-8, or UTF-16
+// with a byte order mark; names in Latin-1 are converted. A field may stand in double quotes, within
+// which "" is one quote and line ends count as text; blanks around a field do not matter.
+//
+// Numbers are written as in C++ whatever the locale, nan and inf included. Where ; or tab divides the
+// fields the decimal mark may be a comma: the first number with a mark decides for the whole file.
+// Missing (empty, NA, N/A, #N/A, NaN, null or none, in either case) is NaN. Any other field, and a
+// line with more or fewer fields than the first, is an error that names line and column.
 //
 // Hand-written because Debian has no C++ library that streams numbers and names the place of each error.
 #include <cgmca/error.hpp>
@@ -27,187 +32,38 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "csv_dialect.hpp"
 #include "source.hpp"
-#include "support/text.hpp"
+#include "text_cells.hpp"
+#include "text_records.hpp"
 
 namespace cgmca::io {
 namespace {
 
-// Records of a text file: lines, save that a line end within quotes does not end one.
-class Records {
- public:
-  explicit Records(const std::string& path) : path_(path), bytes_(std::make_shared<const File>(path)) {
-    fill();
-    if (rest().starts_with("\xef\xbb\xbf")) begin_ = 3;  // byte order mark of UTF-8
-  }
-
-  // The next record with anything in it, without its line end; none at the end of the file. Valid
-  // until the next call.
-  std::optional<std::string_view> next() {
-    while (auto record = next_line()) {
-      if (record->find_first_not_of(" \r") != std::string_view::npos) return record;
-    }
-    return std::nullopt;
-  }
-  std::int64_t line() const { return line_; }  // where the last record starts, from 1
-  void push_back() {                           // the last record is to come again
-    begin_ = record_begin_;
-    next_line_ = line_;
-  }
-
- private:
-  std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
-
-  std::optional<std::string_view> next_line() {
-    line_ = next_line_;
-    bool in_quotes = false;
-    std::size_t scanned = 0;  // from begin_
-    for (;;) {
-      const std::string_view unseen = rest().substr(scanned);
-      const std::size_t newline = unseen.find('\n');
-      const std::string_view text = unseen.substr(0, newline);
-      in_quotes ^= std::count(text.begin(), text.end(), '"') % 2 == 1;
-      scanned += text.size();
-      if (newline != std::string_view::npos) {
-        ++next_line_;
-        if (!in_quotes) return take(scanned, 1);
-        ++scanned;
-      } else if (!fill()) {
-        if (in_quotes)
-          throw FormatError(fmt::format("'{}', line {}: a quote is opened and never closed", path_, line_));
-        if (rest().empty()) return std::nullopt;
-        return take(scanned, 0);
-      }
-    }
-  }
-
-  std::string_view take(std::size_t length, std::size_t line_end) {
-    const std::string_view record = rest().substr(0, length);
-    record_begin_ = begin_;
-    begin_ += length + line_end;
-    return record;
-  }
-
-  // Makes rest() longer; false at the end of the file.
-  bool fill() {
-    const std::uint64_t left = *bytes_.remaining();
-    if (left == 0) return false;
-    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
-              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
-    end_ -= begin_;
-    begin_ = 0;
-    const std::size_t room = std::min<std::uint64_t>(left, std::max<std::size_t>(end_, 1 << 18));
-    if (buffer_.size() < end_ + room) buffer_.resize(end_ + room);
-    end_ += bytes_.read(buffer_.data() + end_, room);
-    return true;
-  }
-
-  std::string path_;
-  FileBytes bytes_;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0, record_begin_ = 0;
-  std::int64_t line_ = 0, next_line_ = 1;
-};
-
-std::string_view trim(std::string_view text) {
-  constexpr const char* blanks = " \t\r";
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-// The fields of a record, one after the other.
-class Fields {
- public:
-  Fields(std::string_view record, char separator) : rest_(record), separator_(separator) {}
-
-  // The next field: without blanks around it, and where it is quoted without its quotes (a doubled
-  // quote within it stays so: no number has any).
-  std::optional<std::string_view> next() {
-    if (done_) return std::nullopt;
-    bool in_quotes = false;
-    std::size_t end = 0;
-    for (; end < rest_.size() && (in_quotes || rest_[end] != separator_); ++end)
-      if (rest_[end] == '"') in_quotes = !in_quotes;
-    std::string_view field = trim(rest_.substr(0, end));
-    if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
-      field = trim(field.substr(1, field.size() - 2));
-    done_ = end == rest_.size();
-    rest_.remove_prefix(done_ ? end : end + 1);
-    return field;
-  }
-
- private:
-  std::string_view rest_;
-  char separator_;
-  bool done_ = false;
-};
-
-std::string without_doubled_quotes(std::string_view field) {
-  std::string text;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    text += field[i];
-    if (field[i] == '"' && field.substr(i + 1).starts_with('"')) ++i;
-  }
-  return text;
-}
-
-enum class Outcome { number, out_of_range, no_number };
-
-Outcome parse(std::string_view field, double& value) {
-  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
-  const char* const end = field.data() + field.size();
-  const auto result = std::from_chars(field.data(), end, value);
-  if (result.ptr != end || result.ec == std::errc::invalid_argument) return Outcome::no_number;
-  if (result.ec == std::errc()) return Outcome::number;
-  // Too small is zero, too large is refused; a long double tells which.
-  long double wide = 0;
-  if (std::from_chars(field.data(), end, wide).ec != std::errc()) return Outcome::out_of_range;
-  value = static_cast<double>(wide);
-  return value == 0 ? Outcome::number : Outcome::out_of_range;
-}
-
-char separator_of(std::string_view record) {
-  constexpr std::string_view candidates = ",;\t";
-  std::array<std::size_t, candidates.size()> counts{};
-  bool in_quotes = false;
-  for (const char c : record) {
-    if (c == '"') in_quotes = !in_quotes;
-    if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes) ++counts[which];
-  }
-  const auto most = std::max_element(counts.begin(), counts.end());
-  return candidates[static_cast<std::size_t>(most - counts.begin())];
-}
-
 class Csv : public BlockReader::Source {
  public:
-  Csv(const std::string& path, bool tabs) : path_(path), records_(path) {
-    const auto first = records_.next();
-    if (!first) throw FormatError(fmt::format("'{}' holds no line of numbers", path));
-    if (first->starts_with("\xff\xfe") || first->starts_with("\xfe\xff"))
-      throw FormatError(fmt::format("'{}' is text in UTF-16; save it as UTF-8", path));
-    separator_ = tabs ? '\t' : separator_of(*first);
-    first_line_ = records_.line();
-    bool header = false;
-    Fields fields(*first, separator_);
-    double ignored = 0;
-    while (const auto field = fields.next()) {
-      ++features_;
-      header |= !field->empty() && parse(*field, ignored) == Outcome::no_number;
+  Csv(const std::string& path, bool tabs, const std::string& id)
+      : path_(path),
+        records_(std::make_shared<const File>(path)),
+        dialect_(dialect_of(path, records_, tabs, id)),
+        features_(dialect_.columns - (dialect_.id < 0 ? 0 : 1)),
+        mark_(dialect_.may_have_commas() ? Mark::unknown : Mark::point) {
+    if (dialect_.header) {
+      records_.next();
+      set_names();
     }
-    if (header) {
-      read_names(*first);
-    } else {
-      records_.push_back();
-    }
+    first_block_ = block_ = {0, records_.position()};
   }
 
   std::vector<std::string> feature_names() const override { return names_; }
+  const std::vector<std::string>& ids() const override { return ids_; }
 
   Index features() const override { return features_; }
   std::optional<Index> samples() const override { return ended_ ? std::optional(position_) : std::nullopt; }
 
   Matrix next(Index max_samples) override {
+    block_ = {position_, records_.position()};
+    ids_.clear();
     // A flat row, since that is what Eigen can grow in place.
     Matrix X(1, 0);
     Index count = 0;
@@ -233,23 +89,59 @@ class Csv : public BlockReader::Source {
                         count, path_, position_, before));
   }
 
+  // Reads the lines of the sample's block once more: keeping the line of every sample would take memory without bound.
+  std::string place(Index sample, Index feature, bool) const override {
+    const Block& from = sample < block_.begin ? first_block_ : block_;
+    Records records = records_.again(from.position);
+    for (Index i = from.begin; i <= sample; ++i)
+      if (!records.next()) break;
+    const Index column = dialect_.id < 0 || feature < dialect_.id ? feature : feature + 1;
+    return fmt::format("line {}, {}", records.line(), column_name(column));
+  }
+
  private:
+  struct Block {
+    Index begin = 0;  // the sample it begins with
+    Records::Place position;
+  };
+  enum class Mark { unknown, point, comma };  // of decimals
+
   // Names that cannot tell features apart are none.
-  void read_names(std::string_view header) {
-    Fields fields(header, separator_);
-    std::set<std::string> different;
-    while (const auto field = fields.next()) {
-      names_.push_back(as_utf8(without_doubled_quotes(*field)));
-      if (!names_.back().empty() && different.insert(names_.back()).second) continue;
-      names_.clear();
-      return;
-    }
+  void set_names() {
+    std::vector<std::string> names = dialect_.names;
+    if (dialect_.id >= 0) names.erase(names.begin() + dialect_.id);
+    const std::set<std::string> different(names.begin(), names.end());
+    if (different.size() == names.size() && !different.contains("")) names_ = std::move(names);
+  }
+
+  std::string column_name(Index column) const {
+    if (!dialect_.header || (names_.empty() && column != dialect_.id)) return fmt::format("column {}", column + 1);
+    const std::string& name = dialect_.names[static_cast<std::size_t>(column)];
+    return name.empty() ? fmt::format("column {}", column + 1) : "column " + quoted(name);
   }
 
   std::optional<std::string_view> next_record() {
     const auto record = records_.next();
     record ? ++position_ : ended_ = true;
+    if (record && mark_ == Mark::unknown) decide_mark(*record);
     return record;
+  }
+
+  // The first number with a point or a comma decides, skipped or not, so that blocks of any size give the same.
+  void decide_mark(std::string_view record) {
+    if (record.find('.') == std::string_view::npos && record.find(',') == std::string_view::npos) return;
+    Fields fields(record, dialect_.separator);
+    double ignored = 0;
+    for (Index column = 0; const auto field = fields.next(); ++column) {
+      if (column == dialect_.id) continue;
+      if (field->find('.') != std::string_view::npos && parse(*field, ignored) == Cell::number)
+        mark_ = Mark::point;
+      else if (field->find(',') != std::string_view::npos && parse_with_comma(*field, ignored) == Cell::number)
+        mark_ = Mark::comma;
+      if (mark_ == Mark::unknown) continue;
+      mark_line_ = records_.line();
+      return;
+    }
   }
 
   Index capacity(Index max_samples) const {
@@ -257,47 +149,111 @@ class Csv : public BlockReader::Source {
     return max_samples > most / features_ ? most : max_samples * features_;
   }
 
-  void convert(std::string_view record, double* out) const {
-    Fields fields(record, separator_);
-    Index column = 0;
-    while (const auto field = fields.next()) {
-      if (++column > features_) continue;
-      const auto fail = [&](const std::string& what) {
-        throw FormatError(fmt::format("'{}', line {}, column {}: {}", path_, records_.line(), column, what));
-      };
-      if (field->empty()) fail("the value is missing");
-      switch (parse(*field, out[column - 1])) {
-        case Outcome::number:
-          break;
-        case Outcome::out_of_range:
-          fail(fmt::format("{} is beyond the range of a double", quoted(*field)));
-          break;
-        case Outcome::no_number:
-          fail(fmt::format("{} is no number", quoted(*field)));
-          break;
+  void convert(std::string_view record, double* out) {
+    Fields fields(record, dialect_.separator);
+    Index column = 0, used = 0;  // fields so far; those up to the last one with anything in it
+    for (;; ++column) {
+      const bool number = column < dialect_.columns && column != dialect_.id;
+      if (number && mark_ != Mark::comma && fields.take_number(*out)) {
+        ++out;
+        used = column + 1;
+        continue;
       }
+      const auto field = fields.next();
+      if (!field) break;
+      if (!field->empty()) used = column + 1;
+      if (number) *out++ = value_of(*field, column);
+      if (column == dialect_.id) ids_.push_back(id_of(*field));
     }
-    if (column != features_)
-      throw FormatError(fmt::format("'{}', line {}: it has {} columns, but line {} has {}", path_, records_.line(),
-                                    column, first_line_, features_));
+    if (column < dialect_.columns || used > dialect_.columns)
+      fail_ragged(std::max(used, std::min(column, dialect_.columns)));
   }
+
+  [[noreturn]] void fail_ragged(Index columns) const {
+    Records records = records_.again({});
+    records.next();
+    throw FormatError(fmt::format("'{}', line {}: it has {} columns, but line {} has {}{}", path_, records_.line(),
+                                  columns, records.line(), dialect_.columns,
+                                  dialect_.trailing_fields ? ", its empty last fields not counted" : ""));
+  }
+
+  [[noreturn]] void fail(Index column, const std::string& what) const {
+    throw FormatError(fmt::format("'{}', line {}, {}: {}", path_, records_.line(), column_name(column), what));
+  }
+
+  std::string id_of(std::string_view field) const {
+    if (field.empty()) fail(dialect_.id, "the ID is missing");
+    return text_of(field);
+  }
+
+  double value_of(std::string_view field, Index column) const {
+    double value = 0;
+    const Cell cell = mark_ == Mark::comma ? parse_with_comma(field, value) : parse(field, value);
+    if (cell == Cell::number) return value;
+    if (cell == Cell::out_of_range) fail(column, quoted(field) + " is beyond the range of a double");
+    if (!is_missing(field)) fail(column, quoted(field) + why_no_number(field));
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+  std::string why_no_number(std::string_view field) const {
+    double ignored = 0;
+    const bool point = parse(field, ignored) == Cell::number, comma = parse_with_comma(field, ignored) == Cell::number;
+    if (!dialect_.may_have_commas() && comma)
+      return " is no number: decimal commas are read only where semicolons or tabs divide the fields";
+    if (point || comma)
+      return fmt::format(
+          " has a {}, but line {} has a decimal {}; a file has one decimal mark and no thousands separators",
+          point ? "point" : "comma", mark_line_, point ? "comma" : "point");
+    if (has_thousands(field)) return " is no number: thousands separators are not read";
+    if (dialect_.id < 0 && std::any_of(field.begin(), field.end(), is_letter))
+      return " is no number (a column that names samples must be given as the ID column)";
+    return " is no number";
+  }
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   std::string path_;
   Records records_;
-  char separator_ = ',';
-  std::int64_t first_line_ = 0;
-  Index features_ = 0, position_ = 0;
-  std::vector<std::string> names_;
+  Dialect dialect_;
+  Index features_, position_ = 0;
+  std::vector<std::string> names_, ids_;
+  Block first_block_, block_;
+  Mark mark_;
+  std::int64_t mark_line_ = 0;
   bool ended_ = false;
+};
+
+// Samples that are the file's columns, read whole. Their places need the lines of the file.
+class CsvColumns : public BlockReader::Source {
+ public:
+  explicit CsvColumns(std::unique_ptr<Csv> file)
+      : file_(std::move(file)),
+        values_(in_memory(Matrix(file_->next(std::numeric_limits<Index>::max()).transpose()))) {}
+
+  Index features() const override { return values_->features(); }
+  std::optional<Index> samples() const override { return values_->samples(); }
+  bool streams() const override { return false; }
+  Matrix next(Index max_samples) override { return values_->next(max_samples); }
+  void skip(Index count) override { values_->skip(count); }
+  std::string place(Index sample, Index feature, bool columns) const override {
+    return file_->place(feature, sample, columns);
+  }
+
+ private:
+  std::unique_ptr<Csv> file_;
+  std::unique_ptr<BlockReader::Source> values_;
 };
 
 }  // namespace
 
 std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&, const ReadOptions& options) {
+  if (options.columns && !options.id.empty())
+    throw InvalidInput(
+        fmt::format("'{}' cannot have an ID column {}: its samples are columns, and IDs need samples as rows", path,
+                    quoted(options.id)));
   const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
-  auto source = std::make_unique<Csv>(path, tabs);
+  auto source = std::make_unique<Csv>(path, tabs, options.id);
   if (!options.columns) return source;
-  return in_memory(Matrix(source->next(std::numeric_limits<Index>::max()).transpose()));
+  return std::make_unique<CsvColumns>(std::move(source));
 }
 
 }  // namespace cgmca::io

@@ -143,6 +143,9 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
   const Format& format = format_of(name.path);
   if (!name.member.empty() && !format.has_members)
     throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path, format.name, name.member));
+  if (!options.id.empty() && format.open != io::open_csv)
+    throw InvalidInput(fmt::format("'{}' ({}) has no ID column '{}': only text files (.csv, .tsv) have one", name.path,
+                                   format.name, options.id));
   return format.open(name.path, name.member, options);
 }
 
@@ -179,14 +182,26 @@ void write_rows(const std::string& target, const MatrixView& X, const std::strin
 
 }  // namespace
 
+const std::vector<std::string>& BlockReader::Source::ids() const {
+  static const std::vector<std::string> none;
+  return none;
+}
+
+std::string BlockReader::Source::place(Index sample, Index feature, bool columns) const {
+  const auto [row, column] = columns ? std::pair(feature, sample) : std::pair(sample, feature);
+  return fmt::format("row {}, column {}", row + 1, column + 1);
+}
+
 BlockReader::BlockReader(const std::string& source, const ReadOptions& options)
-    : name_(source), source_(within_memory(source, [&] { return open(source, options); })) {}
+    : name_(source), columns_(options.columns), source_(within_memory(source, [&] { return open(source, options); })) {}
 BlockReader::~BlockReader() = default;
 BlockReader::BlockReader(BlockReader&&) noexcept = default;
 BlockReader& BlockReader::operator=(BlockReader&&) noexcept = default;
 
 Index BlockReader::features() const { return source_->features(); }
 std::vector<std::string> BlockReader::feature_names() const { return source_->feature_names(); }
+const std::vector<std::string>& BlockReader::ids() const { return source_->ids(); }
+std::string BlockReader::place(Index sample, Index feature) const { return source_->place(sample, feature, columns_); }
 std::optional<Index> BlockReader::samples() const { return source_->samples(); }
 Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }

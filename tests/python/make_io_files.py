@@ -1,11 +1,13 @@
-"""Writes files of every kind with NumPy and SciPy, and what must be read from them.
+"""Writes files of every kind with NumPy, SciPy and pandas, and what must be read from them.
 
     make_io_files.py FOLDER
 
 FOLDER/cases.json lists the cases: the source's name, whether its columns are samples, how complex numbers are
-read, and the matrix, samples as rows, with numbers as text so that none is rounded and nan has a place.
+read, and the matrix, samples as rows, with numbers as text so that none is rounded and nan has a place. Cases of
+tables also have the ID column to ask for, the IDs and the names of the features.
 """
 
+import csv
 import gzip
 import json
 import pathlib
@@ -13,6 +15,7 @@ import struct
 import sys
 
 import numpy as np
+import pandas
 import scipy.io
 import scipy.sparse
 
@@ -29,7 +32,7 @@ READINGS = {
 }
 
 
-def case(source, array, columns=False):
+def case(source, array, columns=False, **more):
     """`array` as NumPy holds it: what reading `source` must give, by the rule of io.hpp."""
     array = np.asarray(array)
     if columns:
@@ -43,7 +46,7 @@ def case(source, array, columns=False):
     for name, read in readings.items():
         rows = [[repr(float(x)) for x in row] for row in read]
         cases.append({"source": str(source), "columns": columns, "complex": name, "features": read.shape[1],
-                      "rows": rows})
+                      "rows": rows, **more})
 
 
 def both_ways(source, array):
@@ -155,6 +158,15 @@ for compressed in (False, True):
     both_ways(f"{path.name}:cfg.z", inner["z"])
     both_ways(f"{path.name}:cfg.deep.y", inner["deep"]["y"])
 
+# Names of features beside arrays, in both types of NumPy's texts and both kinds of cells and chars.
+z = sample("c8", (4, 2))
+np.savez(folder / "names.npz", z=z, z_features=np.array(["größe", "b"]), x=z.real, x_features=np.array([b"a", b"bc"]))
+scipy.io.savemat(folder / "names.mat", {"z": z, "z_features": np.array(["größe", "b"], dtype=object),
+                                        "x": z.real, "x_features": ["a", "bc"]})
+# Sparse matrices too large to be dense.
+scipy.sparse.save_npz(folder / "huge.npz", scipy.sparse.identity(100_000, format="csr"))
+scipy.io.savemat(folder / "huge.mat", {"huge": scipy.sparse.identity(100_000, format="csc")})
+
 # CSV: as numpy.savetxt, Python's csv module and a spreadsheet write it.
 table = sample("f8", (8, 3))
 np.savetxt(folder / "savetxt.csv", table, delimiter=",")
@@ -174,6 +186,46 @@ write_csv("plain.csv", ",", "\n")
 write_csv("windows.csv", ";", "\r\n", start="\ufeff\"größe, cm\";b;c\r\n\r\n")
 write_csv("quoted.csv", ",", "\n\n", quote='"')
 write_csv("tabs.csv", "\t", "\n", start="a\tb\tc\n")
+
+# Tables as pandas and Python's csv module write them: IDs, names, gaps, decimal commas, encodings.
+frame = pandas.DataFrame({"mass [kg]": random.standard_normal(300), "größe, cm": random.standard_normal(300) * 1e-9,
+                          "count": random.integers(0, 100, 300).astype(float)},
+                         index=pandas.Index([f"s{i:03}.{i % 7}, \"ä\"" for i in range(300)], name="subject"))
+frame.iloc[2, 0] = frame.iloc[5, 2] = frame.iloc[299, 1] = np.nan
+
+
+def write_frame(name, id="subject", **options):
+    frame.to_csv(folder / name, **options)
+    more = {"names": list(frame.columns) if options.get("header", True) else []}
+    if options.get("index", True):
+        more |= {"id": id, "ids": list(frame.index)}
+    case(name, frame.to_numpy(), **more)
+
+
+write_frame("frame.csv")
+write_frame("frame_by_place.csv", id="1")
+write_frame("frame_unnamed.csv", id="1", index_label="")
+write_frame("frame_bare.csv", id="1", header=False)
+write_frame("frame_plain.csv", index=False)
+write_frame("frame_na.csv", na_rep="NA", quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+write_frame("frame_null.tsv", sep="\t", na_rep="null", encoding="utf-8-sig")
+write_frame("frame_german.csv", sep=";", decimal=",", encoding="utf-8-sig", lineterminator="\r\n")
+write_frame("frame_german_bare.csv", id="1", sep=";", decimal=",", header=False)
+write_frame("frame_german_numbers.csv", sep=";", decimal=",", header=False, index=False)
+write_frame("frame_latin1.csv", index=False, encoding="latin-1")
+write_frame("frame_mac.csv", lineterminator="\r")
+for encoding in "utf-16", "utf-16-le", "utf-16-be":  # the first writes a byte order mark itself
+    write_frame(f"frame_{encoding}.tsv", sep="\t", decimal=",", encoding=encoding)
+    if encoding != "utf-16":
+        path = folder / f"frame_{encoding}.tsv"
+        path.write_bytes("\ufeff".encode(encoding) + path.read_bytes())
+for dialect in csv.list_dialects():  # excel, excel-tab, unix
+    with open(folder / f"module_{dialect}.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, dialect)
+        writer.writerow([frame.index.name, *frame.columns])
+        writer.writerows([key, *("" if np.isnan(x) else x for x in row)] for key, row in
+                         zip(frame.index, frame.to_numpy()))
+    case(f"module_{dialect}.csv", frame.to_numpy(), id="subject", ids=list(frame.index), names=list(frame.columns))
 
 # IDX: every type, plain and compressed.
 for code, dtype in {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}.items():

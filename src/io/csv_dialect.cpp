@@ -1,0 +1,226 @@
+#include "csv_dialect.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "support/suggest.hpp"
+#include "text_cells.hpp"
+
+namespace cgmca::io {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Lines from the start, at most a hundred and only one beyond 256 KiB.
+Lines first_lines(Records records) {
+  constexpr std::size_t most_lines = 100, most_bytes = 1 << 18;
+  Lines lines;
+  for (std::size_t bytes = 0; lines.size() < most_lines && bytes < most_bytes; bytes += lines.back().size()) {
+    const auto record = records.next();
+    if (!record) break;
+    lines.emplace_back(*record);
+  }
+  return lines;
+}
+
+// Visits the line's fields with their places from 0, until `visit` returns false.
+template <class Visit>
+void each_field(std::string_view line, char separator, Visit visit) {
+  Fields fields(line, separator);
+  Index place = 0;
+  for (auto field = fields.next(); field && visit(place, *field); field = fields.next()) ++place;
+}
+
+Index count_fields(std::string_view line, char separator) {
+  Index count = 0;
+  each_field(line, separator, [&](Index, std::string_view) { return ++count, true; });
+  return count;
+}
+
+// Whether any of the first `columns` fields but that of the ID is text.
+bool has_text(std::string_view line, char separator, Index columns, Index id) {
+  bool found = false;
+  each_field(line, separator, [&](Index place, std::string_view field) {
+    found = place < columns && place != id && is_text(field);
+    return !found && place < columns;
+  });
+  return found;
+}
+
+// Whichever of , ; and tab the line has most of, in doubt in that order.
+char most_frequent_separator(std::string_view line) {
+  constexpr std::string_view candidates = ",;\t";
+  std::array<std::size_t, candidates.size()> counts{};
+  bool in_quotes = false;
+  for (const char c : line) {
+    if (c == '"') in_quotes = !in_quotes;
+    if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes) ++counts[which];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return candidates[static_cast<std::size_t>(most - counts.begin())];
+}
+
+// The place from 1 that a wanted ID column of digits means; none where it is a name.
+std::optional<Index> place_of(const std::string& wanted) {
+  Index place = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto result = std::from_chars(wanted.data(), end, place);
+  return result.ptr == end && result.ec == std::errc() ? std::optional(place) : std::nullopt;
+}
+
+// Where the first line has the wanted ID column, from 0; -1 where it does not.
+Index find_id(std::string_view first, char separator, Index columns, const std::string& wanted) {
+  if (wanted.empty()) return -1;
+  if (const auto place = place_of(wanted)) return *place >= 1 && *place <= columns ? *place - 1 : -1;
+  Index found = -1;
+  each_field(first, separator, [&](Index place, std::string_view field) {
+    if (text_of(field) == wanted) found = place;
+    return found < 0;
+  });
+  return found;
+}
+
+// Whether the separator makes a table of the lines: in each the same number of fields, two or more, and after a header
+// nothing but numbers and gaps, save for the ID column.
+bool makes_a_table(const Lines& lines, char separator, const std::string& wanted_id) {
+  const Index columns = count_fields(lines[0], separator);
+  const Index id = find_id(lines[0], separator, columns, wanted_id);
+  if (columns < 2 || (lines.size() == 1 && has_text(lines[0], separator, columns, id))) return false;
+  return std::all_of(lines.begin() + 1, lines.end(), [&](const std::string& line) {
+    return count_fields(line, separator) == columns && !has_text(line, separator, columns, id);
+  });
+}
+
+// The first line's most frequent one. "1,5;2,7" has most commas, but only semicolons make a table of it.
+char separator_of(const Lines& lines, const std::string& wanted_id) {
+  const char most = most_frequent_separator(lines[0]);
+  if (most != ',' || lines[0].find_first_of(";\t") == std::string::npos) return most;
+  for (const char candidate : {',', ';', '\t'})
+    if (makes_a_table(lines, candidate, wanted_id)) return candidate;
+  return most;
+}
+
+// Fields of the first line; the last ones do not count where the first lines have nothing in them, since some programs
+// end every line in a separator.
+Index columns_of(const Lines& lines, char separator) {
+  const Index fields = count_fields(lines[0], separator);
+  Index used = 0;
+  for (const std::string& line : lines) {
+    each_field(line, separator, [&](Index place, std::string_view field) {
+      if (!field.empty()) used = std::max(used, place + 1);
+      return true;
+    });
+    if (used >= fields) return fields;
+  }
+  return used;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", quoted(names[i]));
+  return names.size() > most ? fmt::format("{} and {} more", list, names.size() - most) : list;
+}
+
+// Throws unless exactly one column is the wanted one.
+void check_id(const std::string& path, const Dialect& dialect, const std::string& wanted) {
+  if (place_of(wanted)) {
+    if (dialect.id < 0 || dialect.id >= dialect.columns)
+      throw FormatError(
+          fmt::format("'{}' has no column {} for the IDs: it has {}", path, quoted(wanted), dialect.columns));
+  } else if (const auto count = std::count(dialect.names.begin(), dialect.names.end(), wanted); count > 1) {
+    throw FormatError(fmt::format("'{}' has {} columns named {}; say the place of the one with the IDs, 1 to {}", path,
+                                  count, quoted(wanted), dialect.columns));
+  } else if (count == 0 && !dialect.header) {
+    throw FormatError(
+        fmt::format("'{}' has no column {} for the IDs, because it has no header; say the column's place, 1 to {}",
+                    path, quoted(wanted), dialect.columns));
+  } else if (count == 0) {
+    throw FormatError(fmt::format("'{}' has no column {} for the IDs{}; its columns are {}", path, quoted(wanted),
+                                  did_you_mean(wanted, dialect.names), listed(dialect.names)));
+  }
+  if (dialect.columns < 2) throw FormatError(fmt::format("'{}' has no column but that of the IDs", path));
+}
+
+// Whether the numbers beside the ID column may be a header: two or more whole ones that rise, like years.
+bool like_years(std::string_view line, const Dialect& dialect) {
+  double before = -1, number = 0;
+  Index count = 0;
+  bool alike = true;
+  each_field(line, dialect.separator, [&](Index place, std::string_view field) {
+    if (place >= dialect.columns || place == dialect.id) return true;
+    alike = field.find_first_not_of("0123456789") == std::string_view::npos && parse(field, number) == Cell::number &&
+            number > before;
+    before = number;
+    ++count;
+    return alike;
+  });
+  return alike && count > 1;
+}
+
+std::string_view id_field(std::string_view line, const Dialect& dialect) {
+  std::string_view id;
+  each_field(line, dialect.separator,
+             [&](Index place, std::string_view field) { return id = field, place < dialect.id; });
+  return id;
+}
+
+// A first line is a header if it has text beside the ID column, or the wanted name, or nothing in the ID column. Of
+// "id,2019,2020" followed by "p1,…" the digits tell that "id" is not an ID; followed by "anna,…" nothing does.
+bool is_header(const std::string& path, const Lines& lines, const Dialect& dialect, const std::string& wanted_id) {
+  if (dialect.id >= 0) {
+    const auto has_digits = [](std::string_view id) {
+      return id.find_first_of("0123456789") != std::string_view::npos;
+    };
+    const std::string_view first = id_field(lines[0], dialect);
+    if (first.empty() || !place_of(wanted_id)) return true;
+    if (!has_digits(first) && like_years(lines[0], dialect)) {
+      if (lines.size() > 1 && has_digits(id_field(lines[1], dialect))) return true;
+      throw FormatError(
+          fmt::format("'{}': its first line may be a header or a sample; name the ID column by its header, {}, or put "
+                      "a header with text above the numbers",
+                      path, quoted(first)));
+    }
+  }
+  return has_text(lines[0], dialect.separator, dialect.columns, dialect.id);
+}
+
+}  // namespace
+
+Dialect dialect_of(const std::string& path, const Records& records, bool tabs, const std::string& wanted_id) {
+  const Lines lines = first_lines(records.again({}));
+  Dialect dialect;
+  if (!lines.empty()) {
+    if (lines[0].find('\0') != std::string::npos)
+      throw FormatError(
+          fmt::format("'{}' has zero bytes in its first line: it is no text, or UTF-16 without a byte order "
+                      "mark; save it as UTF-8",
+                      path));
+    dialect.separator = tabs ? '\t' : separator_of(lines, wanted_id);
+    dialect.columns = columns_of(lines, dialect.separator);
+  }
+  if (dialect.columns == 0) throw FormatError(fmt::format("'{}' holds no line of numbers", path));
+
+  const std::string_view first = lines[0];
+  dialect.trailing_fields = count_fields(first, dialect.separator) > dialect.columns;
+  dialect.id = find_id(first, dialect.separator, dialect.columns, wanted_id);
+  dialect.header = is_header(path, lines, dialect, wanted_id);
+  if (dialect.header)
+    each_field(first, dialect.separator, [&](Index place, std::string_view field) {
+      if (place < dialect.columns) dialect.names.push_back(text_of(field));
+      return true;
+    });
+  if (!wanted_id.empty()) check_id(path, dialect, wanted_id);
+  return dialect;
+}
+
+}  // namespace cgmca::io

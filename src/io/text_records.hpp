@@ -1,0 +1,48 @@
+// Records of a text file: lines, save that a line end within quotes does not end one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace cgmca::io {
+
+// Lines end in LF or CRLF; in CR alone where the text begins without any LF.
+class Records {
+ public:
+  struct Place {
+    std::uint64_t offset = 0;  // in bytes of UTF-8
+    std::int64_t line = 1;     // as an editor counts
+  };
+
+  explicit Records(std::shared_ptr<const File> file);
+  // The same records once more, from a place that position() told.
+  Records again(const Place& from) const { return Records(*this, from); }
+
+  // The next record with anything in it, without its line end; none at the end of the file. Valid until the next call.
+  std::optional<std::string_view> next();
+  std::int64_t line() const { return line_; }  // where the last record starts
+  Place position() const { return {offset_ + begin_, next_line_}; }
+
+ private:
+  Records(const Records& other, const Place& from);
+
+  std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  std::optional<std::string_view> next_line();
+  std::string_view take(std::size_t length, std::size_t line_end);
+  bool fill();  // makes rest() longer; false at the end of the file
+
+  std::shared_ptr<const File> file_;
+  std::unique_ptr<Bytes> bytes_;
+  std::vector<char> buffer_;
+  std::uint64_t offset_ = 0;  // of the buffer's first byte
+  std::size_t begin_ = 0, end_ = 0;
+  std::int64_t line_ = 0, next_line_ = 1;
+  char line_end_ = '\n';
+};
+
+}  // namespace cgmca::io

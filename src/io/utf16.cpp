@@ -1,0 +1,98 @@
+#include "utf16.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace cgmca::io {
+namespace {
+
+void append_utf8(std::string& text, std::uint32_t c) {
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (c < 0x80) return add(c);
+  if (c < 0x800) {
+    add(0xC0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      add(0xE0 | c >> 12);
+    } else {
+      add(0xF0 | c >> 18);
+      add(0x80 | (c >> 12 & 0x3F));
+    }
+    add(0x80 | (c >> 6 & 0x3F));
+  }
+  add(0x80 | (c & 0x3F));
+}
+
+class Utf16 : public Bytes {
+ public:
+  Utf16(std::shared_ptr<const File> file, bool big_endian)
+      : path_(file->path()), bytes_(std::move(file)), high_(big_endian ? 0 : 1) {
+    bytes_.skip(2);  // the mark
+  }
+
+  std::size_t read(void* to, std::size_t count) override {
+    std::size_t done = 0;
+    while (done < count && (used_ < text_.size() || refill())) {
+      const std::size_t part = std::min(count - done, text_.size() - used_);
+      std::copy_n(text_.data() + used_, part, static_cast<char*>(to) + done);
+      used_ += part;
+      done += part;
+    }
+    return done;
+  }
+
+ private:
+  [[noreturn]] void damaged() const { throw FormatError(fmt::format("'{}' is damaged: its UTF-16 is broken", path_)); }
+
+  // Makes the next piece of text_; false at the end of the file.
+  bool refill() {
+    std::array<unsigned char, 1 << 14> raw;
+    const std::size_t got = bytes_.read(raw.data(), raw.size());
+    if (got % 2 != 0 || (got == 0 && surrogate_ != 0)) damaged();
+    text_.clear();
+    used_ = 0;
+    for (std::size_t i = 0; i < got; i += 2) append(std::uint32_t{raw[i + high_]} << 8 | raw[i + 1 - high_]);
+    return got > 0;
+  }
+
+  // A character above U+FFFF takes two units: D800 to DBFF with its upper ten bits, then DC00 to DFFF with the others.
+  void append(std::uint32_t unit) {
+    const bool second = unit >= 0xDC00 && unit < 0xE000;
+    if (second != (surrogate_ != 0)) damaged();
+    if (unit >= 0xD800 && unit < 0xDC00) {
+      surrogate_ = unit;
+    } else if (second) {
+      append_utf8(text_, 0x10000 + ((surrogate_ - 0xD800) << 10) + (unit - 0xDC00));
+      surrogate_ = 0;
+    } else {
+      append_utf8(text_, unit);
+    }
+  }
+
+  std::string path_;
+  FileBytes bytes_;
+  std::size_t high_;  // which of a unit's two bytes is the upper one
+  std::string text_;
+  std::size_t used_ = 0;
+  std::uint32_t surrogate_ = 0;  // the first half of a pair, waiting for the second
+};
+
+}  // namespace
+
+std::unique_ptr<Bytes> utf8_of(std::shared_ptr<const File> file) {
+  std::string start(std::min<std::uint64_t>(file->size(), 3), '\0');
+  file->read_at(0, start.data(), start.size());
+  const bool big_endian = start.starts_with("\xfe\xff");
+  if (big_endian || start.starts_with("\xff\xfe")) return std::make_unique<Utf16>(std::move(file), big_endian);
+  auto bytes = std::make_unique<FileBytes>(std::move(file));
+  if (start == "\xef\xbb\xbf") bytes->skip(3);
+  return bytes;
+}
+
+}  // namespace cgmca::io

@@ -60,6 +60,14 @@ TEST_F(DescribeTest, FormatsOfOneArrayAreDescribed) {
   EXPECT_EQ(info.arrays.at(0).shape, (Indices{2, 3}));
   EXPECT_EQ(info.arrays.at(0).feature_names, names);
   EXPECT_EQ(info.arrays.at(0).missing, 1);
+  put_bytes(path("id.csv"), "who,age,size,weight\nAnn,1,2,\nBob,4,NA,6\n");
+  info = describe_file(path("id.csv"));
+  EXPECT_EQ(info.arrays.at(0).type, "text, after a column that names the samples");
+  EXPECT_EQ(info.arrays.at(0).shape, (Indices{2, 3}));
+  EXPECT_EQ(info.arrays.at(0).feature_names, names);
+  EXPECT_EQ(info.arrays.at(0).missing, 2);
+  put_bytes(path("words.csv"), "a,b\n1,x\n");
+  expect_says(message_of<FormatError>([&] { describe_file(path("words.csv")); }), {"line 2", "'x'"});
   write(path("a.tsv"), ramp(2, 3));
   EXPECT_EQ(describe_file(path("a.tsv")).format, "CSV, separated by tabs");
 
@@ -108,6 +116,13 @@ TEST_F(DescribeTest, FilesOfOtherProgramsAreDescribed) {
 }
 
 TEST_F(DescribeTest, AFolderOfImagesIsDescribed) {
+  fs::create_directory(path("images"));
+  const fs::path seed = *fs::directory_iterator(std::string(CGMCA_SOURCE_DIR) + "/fuzz/corpus/png");
+  for (const char* name : {"a.png", "b.png", "c.png"}) fs::copy_file(seed, folder / "images" / name);
+  const FileInfo info = describe_file(path("images"));
+  expect_says(info.format, {"folder of 3 PNG images, "});
+  EXPECT_EQ(info.arrays.at(0).shape.at(0), 3);
+  EXPECT_EQ(info.arrays.at(0).missing, 0);
   fs::create_directory(path("empty"));
   expect_says(message_of<FormatError>([&] { describe_file(path("empty")); }), {"holds no PNG images"});
 }

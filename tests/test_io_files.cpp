@@ -1,6 +1,7 @@
 // Files that other programs wrote (tests/python/make_io_files.py), and files for them to read
 // (tests/python/check_io_files.py).
 #include <gtest/gtest.h>
+#include <cgmca/error.hpp>
 #include <cgmca/io.hpp>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,38 @@ TEST(FilesOfOtherPrograms, AreReadAsTheyWereWritten) {
       EXPECT_EQ(at, X.cols());
       EXPECT_EQ(reader.samples(), X.cols());
     }
+  }
+}
+
+TEST(FilesOfOtherPrograms, HaveNamesOfFeatures) {
+  if (cases().empty()) GTEST_SKIP() << "no files: no Python with NumPy made them";
+  using Names = std::vector<std::string>;
+  for (const std::string file : {"/names.npz", "/names.mat"}) {
+    SCOPED_TRACE(file);
+    EXPECT_EQ(BlockReader(folder + file + ":x").feature_names(), (Names{"a", "bc"}));
+    const auto names = [&](ComplexAs complex) {
+      return BlockReader(folder + file + ":z", {.columns = false, .complex = complex}).feature_names();
+    };
+    EXPECT_EQ(names(ComplexAs::magnitude), (Names{"größe", "b"}));
+    EXPECT_EQ(names(ComplexAs::stack), (Names{"re größe", "re b", "im größe", "im b"}));
+    EXPECT_TRUE(BlockReader(folder + file + ":z", {.columns = false, .complex = ComplexAs::stack}).single());
+    EXPECT_FALSE(BlockReader(folder + file + ":z", {.columns = false, .complex = ComplexAs::power}).single());
+  }
+}
+
+TEST(FilesOfOtherPrograms, AreRefusedWhereSparseAndTooLargeToBeDense) {
+  if (cases().empty()) GTEST_SKIP() << "no files: no Python with NumPy made them";
+  for (const std::string file : {"/huge.npz", "/huge.mat"}) {
+    try {
+      read(folder + file);
+      ADD_FAILURE() << file;
+    } catch (const FormatError& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("is sparse, 100000×100000; as a dense matrix it would have 80 GB, and 2 GB is the most"),
+                std::string::npos)
+          << message;
+    }
+    EXPECT_EQ(describe_file(folder + file).arrays.at(0).missing, 0);
   }
 }
 

@@ -199,5 +199,23 @@ TEST_F(NpyTest, AnyOrderStreamsInBlocksOfAnySize) {
   }
 }
 
+// 4 GB of zeros that take no disk.
+TEST_F(NpyTest, ComplexNumbersAreStreamedInBoundedMemory) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "sanitizers know no limit of memory";
+#endif
+  for (const bool columns : {false, true}) {
+    put_bytes(path("a.npy"), npy(dictionary("'<c16'", columns ? "(5, 50000000)" : "(50000000, 5)"), ""));
+    std::filesystem::resize_file(path("a.npy"), 4'000'001'000);
+    const LittleMemory memory(64 << 20);
+    for (const ComplexAs complex : {ComplexAs::magnitude, ComplexAs::power, ComplexAs::stack}) {
+      BlockReader reader(path("a.npy"), {.columns = columns, .complex = complex});
+      EXPECT_TRUE(reader.streams());
+      reader.skip(49'999'000);
+      EXPECT_EQ(reader.next(5000), Matrix::Zero(complex == ComplexAs::stack ? 10 : 5, 1000));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cgmca

@@ -1,4 +1,5 @@
 // .csv, .tsv: one sample per line, below the names of the features where there are any.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -6,18 +7,14 @@
 
 #include "source.hpp"
 #include "support/atomic_file.hpp"
+#include "text_cells.hpp"
 
 namespace cgmca::io {
 namespace {
 
-// A header of which every field reads as a number would come back as a sample.
-bool reads_as_numbers(const Names& names) {
-  for (const std::string& name : names) {
-    double ignored = 0;
-    const char* const end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, ignored).ptr != end) return false;
-  }
-  return true;
+// A header of which every field reads as a number, or as a missing one, would come back as a sample.
+bool makes_header(const Names& names) {
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return is_text(name); });
 }
 
 // In quotes, doubled within it, where it has a separator, a quote, a line end, or blanks that would be lost.
@@ -40,7 +37,7 @@ void write_csv(const std::string& path, const MatrixView& X, char separator, con
     file.write(text.data(), text.size());
     text.clear();
   };
-  if (!reads_as_numbers(names)) {
+  if (makes_header(names)) {
     for (std::size_t i = 0; i < names.size(); ++i)
       text += field(names[i], separator) + (i + 1 < names.size() ? separator : '\n');
   }

@@ -1,35 +1,27 @@
 // What text and folders of images hold.
+#include <cgmca/error.hpp>
+
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <memory>
+#include <utility>
 
-#include "bytes.hpp"
+#include "csv_dialect.hpp"
 #include "describe.hpp"
 #include "io/png.hpp"
 #include "support/file.hpp"
+#include "text_records.hpp"
 
 namespace cgmca::io {
 namespace {
 
-// The separator that the first line has most of, outside quotes, as the reader of text has it.
 std::string separator_in_words(const std::string& path) {
-  const File file(path);
-  std::string start(std::min<std::uint64_t>(file.size(), 1 << 16), '\0');
-  file.read_at(0, start.data(), start.size());
-  std::array<std::size_t, 3> counts{};
-  constexpr std::string_view candidates = ",;\t";
-  bool in_quotes = false;
-  for (const char c : start) {
-    if (c == '"') in_quotes = !in_quotes;
-    if (c == '\n' && !in_quotes && std::max({counts[0], counts[1], counts[2]}) > 0) break;
-    if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes) ++counts[which];
-  }
-  const auto most = std::max_element(counts.begin(), counts.end());
-  if (*most == 0) return "one column";
-  const char separator = candidates[static_cast<std::size_t>(most - counts.begin())];
-  return separator == '\t' ? "separated by tabs" : fmt::format("separated by '{}'", separator);
+  const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
+  const Dialect dialect = dialect_of(path, Records(std::make_shared<const File>(path)), tabs, "");
+  if (dialect.columns == 1 && !dialect.trailing_fields) return "one column";
+  return dialect.separator == '\t' ? "separated by tabs" : fmt::format("separated by '{}'", dialect.separator);
 }
 
 ArrayInfo describe_whole(BlockReader::Source& source, std::string type) {
@@ -44,10 +36,18 @@ ArrayInfo describe_whole(BlockReader::Source& source, std::string type) {
 
 }  // namespace
 
+// A table whose first column is not of numbers is one with an ID column.
 FileInfo describe_csv(const std::string& path) {
-  const auto source = open_csv(path, "", {});
-  FileInfo info{"", {describe_whole(*source, "text")}};
-  info.format = fmt::format("CSV, {}", separator_in_words(path));
+  FileInfo info{fmt::format("CSV, {}", separator_in_words(path)), {}};
+  try {
+    info.arrays = {describe_whole(*open_csv(path, "", {}), "text")};
+  } catch (const FormatError&) {
+    try {
+      info.arrays = {describe_whole(*open_csv(path, "", {.id = "1"}), "text, after a column that names the samples")};
+    } catch (const FormatError&) {
+    }
+    if (info.arrays.empty()) throw;
+  }
   return info;
 }
 

@@ -158,6 +158,15 @@ for compressed in (False, True):
     both_ways(f"{path.name}:cfg.z", inner["z"])
     both_ways(f"{path.name}:cfg.deep.y", inner["deep"]["y"])
 
+# Names of features beside arrays, in both types of NumPy's texts and both kinds of cells and chars.
+z = sample("c8", (4, 2))
+np.savez(folder / "names.npz", z=z, z_features=np.array(["größe", "b"]), x=z.real, x_features=np.array([b"a", b"bc"]))
+scipy.io.savemat(folder / "names.mat", {"z": z, "z_features": np.array(["größe", "b"], dtype=object),
+                                        "x": z.real, "x_features": ["a", "bc"]})
+# Sparse matrices too large to be dense.
+scipy.sparse.save_npz(folder / "huge.npz", scipy.sparse.identity(100_000, format="csr"))
+scipy.io.savemat(folder / "huge.mat", {"huge": scipy.sparse.identity(100_000, format="csc")})
+
 # CSV: as numpy.savetxt, Python's csv module and a spreadsheet write it.
 table = sample("f8", (8, 3))
 np.savetxt(folder / "savetxt.csv", table, delimiter=",")

@@ -64,6 +64,7 @@ std::string window(const std::vector<Character>& name, std::size_t first, std::s
 void show_difference(std::vector<std::string>& labels, const std::vector<std::string>& names,
                      const std::vector<std::size_t>& alike, std::size_t width) {
   std::vector<std::vector<Character>> all;
+  all.reserve(alike.size());
   for (const std::size_t k : alike) all.push_back(characters(names[k]));
   const auto same = [](const Character& a, const Character& b) { return a.bytes == b.bytes; };
   std::size_t front = all[0].size(), back = all[0].size();  // characters that all have in common
@@ -105,6 +106,7 @@ std::string shortened(const std::string& name, std::size_t width) {
 
 std::vector<std::string> short_labels(const std::vector<std::string>& names, std::size_t width) {
   std::vector<std::string> labels;
+  labels.reserve(names.size());
   for (const std::string& name : names) labels.push_back(shortened(name, width));
   const auto groups = [&] {  // of different names with one label
     std::map<std::string, std::vector<std::size_t>> by_label;

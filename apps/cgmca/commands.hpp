@@ -14,6 +14,7 @@ void add_verify(CLI::App& app, Session& session);
 void add_translate(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_apply(CLI::App& app, Session& session);
+void add_fuse(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_summarize(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);

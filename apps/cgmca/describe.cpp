@@ -73,6 +73,7 @@ Json describe(const Model& model) {
     object["constrained"].push_back(
         {{"data", covariance.data}, {"ridge", covariance.ridge}, {"samples", covariance.samples}});
   }
+  object["calibration_folds"] = model.calibration_folds == 0 ? Json(nullptr) : Json(model.calibration_folds);
   object["warnings"] = Json::array();
   for (const std::string& warning : model.warnings()) object["warnings"].push_back(in_options(warning));
   object["singular_A"] = list(certificate.singular_A);
@@ -105,6 +106,9 @@ std::string describe_text(const Model& model) {
        {"least gap",
         fmt::format("{:.2g}  (between correlations used; near 0: directions may mix)", certificate.min_gap)},
        {"route", certificate.route}});
+  if (model.calibration_folds > 0) {
+    rows.emplace_back("error bars", fmt::format("calibrated on {} folds", model.calibration_folds));
+  }
   return table(rows);
 }
 

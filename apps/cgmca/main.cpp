@@ -79,7 +79,7 @@ void check_names(const CLI::App& app, const std::vector<std::string>& arguments)
 
 // What other programs call it.
 constexpr std::array<std::pair<const char*, const char*>, 26> kMeanings = {{
-    {"train", "fit"},           {"learn", "fit"},         {"match", "fit"},         {"fuse", "fit"},
+    {"train", "fit"},           {"learn", "fit"},         {"match", "fit"},         {"fusion", "fuse"},
     {"predict", "translate"},   {"convert", "translate"}, {"inverse", "translate"}, {"inverse-transform", "translate"},
     {"impute", "translate"},    {"transform", "apply"},   {"map", "apply"},         {"project", "apply"},
     {"encode", "apply"},        {"evaluate", "verify"},   {"check", "verify"},      {"test", "verify"},
@@ -196,8 +196,8 @@ int main(int argc, char** argv) {
   CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
   try {
     add_common_options(app, session);
-    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_info, add_summarize, add_merge,
-                      add_tune, add_export, add_reproduce, add_completion, add_man}) {
+    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_info, add_summarize,
+                      add_merge, add_tune, add_export, add_reproduce, add_completion, add_man}) {
       add(app, session);
     }
     teach(app);

@@ -106,9 +106,10 @@ void TensorReader::open(std::uint64_t file_size, const std::string& format, Inde
   if (!has_text("format")) fail(fmt::format("a safetensors file, but no {}", format));
   if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
   if (text("version") != fmt::format("{}", version)) {
-    fail(fmt::format("a {} of format version {}; this cgmca ({}) reads version {}. Make it anew with this cgmca, or read "
-                     "it with the one that wrote it",
-                     format, text("version"), CGMCA_VERSION, version));
+    fail(fmt::format(
+        "a {} of format version {}; this cgmca ({}) reads version {}. Make it anew with this cgmca, or read "
+        "it with the one that wrote it",
+        format, text("version"), CGMCA_VERSION, version));
   }
 }
 

@@ -1,0 +1,156 @@
+// cgmca fuse: one point of the common space for each sample, from whatever domains there are.
+#include <cgmca/error.hpp>
+#include <cgmca/fuse.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "signals.hpp"
+#include "support/choice.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct Options {
+  std::string model, output;
+  std::vector<std::string> inputs;
+  std::vector<int> domains;  // of the inputs; empty: 1, 2, …
+  Fusion how = Fusion::estimate;
+  bool columns = false;
+};
+
+std::vector<Domain> domains_of(const Options& options, const Model& model) {
+  const std::size_t inputs = options.inputs.size(), all = model.domains.size();
+  if (options.domains.empty() && inputs != all) {
+    throw UsageError(fmt::format("the model has {} domains, and {} input{} given; say with --domains which", all,
+                                 inputs, inputs == 1 ? " is" : "s are"));
+  }
+  if (!options.domains.empty() && options.domains.size() != inputs) {
+    throw UsageError(fmt::format("--domains names {} domains for {} inputs", options.domains.size(), inputs));
+  }
+  std::vector<Domain> domains;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const int which = options.domains.empty() ? static_cast<int>(i) + 1 : options.domains[i];
+    if (which < 1 || which > static_cast<int>(all)) {
+      throw UsageError(fmt::format("--domains {}: the model has domains 1 to {}", which, all));
+    }
+    const auto domain = static_cast<Domain>(which);
+    if (std::find(domains.begin(), domains.end(), domain) != domains.end()) {
+      throw UsageError(fmt::format("--domains names domain {} twice", which));
+    }
+    domains.push_back(domain);
+  }
+  return domains;
+}
+
+// The next samples of all inputs, in step.
+std::vector<Matrix> next_of(std::vector<SampleReader>& readers, Index block) {
+  std::vector<Matrix> X;
+  for (SampleReader& reader : readers) X.push_back(in_doubles(reader.next(block)));
+  for (std::size_t i = 1; i < X.size(); ++i) {
+    if (X[i].cols() == X[0].cols()) continue;
+    const std::size_t shorter = X[i].cols() < X[0].cols() ? i : 0;
+    throw UnequalSamples(fmt::format("{} ends before {}; samples must match one to one", readers[shorter].shape(),
+                                     readers[shorter == 0 ? i : 0].shape()));
+  }
+  return X;
+}
+
+Index count_incomplete(const std::vector<Matrix>& X) {
+  Index count = 0;
+  for (Index j = 0; j < X.front().cols(); ++j) {
+    count += std::any_of(X.begin(), X.end(), [j](const Matrix& one) { return !one.col(j).allFinite(); }) ? 1 : 0;
+  }
+  return count;
+}
+
+struct Fused {
+  Matrix Z;
+  Index incomplete = 0;
+};
+
+Fused fuse_all(const Session& session, const Options& options, const Model& model) {
+  const std::vector<Domain> domains = domains_of(options, model);
+  std::vector<SampleReader> readers;
+  Index largest = model.common_dimension;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    InputOptions input;
+    input.columns = options.columns;
+    readers.push_back(open_samples(session, options.inputs[i], input, model, options.model, domains[i]));
+    largest = std::max(largest, readers.back().features());
+  }
+  Progress progress(session, "samples fused", readers.front().samples());
+  Fused result{Matrix(model.common_dimension, 0)};
+  for (;;) {
+    const std::vector<Matrix> X = next_of(readers, block_samples(largest));
+    const Index n = X.front().cols();
+    if (n == 0) return result;
+    std::vector<DomainSamples> present;
+    for (std::size_t i = 0; i < domains.size(); ++i) present.push_back({domains[i], X[i]});
+    result.incomplete += count_incomplete(X);
+    const Index done = result.Z.cols();
+    result.Z.conservativeResize(Eigen::NoChange, done + n);
+    result.Z.rightCols(n) = fuse(model, present, options.how);
+    progress.update(done + n);
+    stop_if_interrupted();
+  }
+}
+
+void run(const Session& session, const Options& options) {
+  std::vector<std::string> inputs = options.inputs;
+  inputs.push_back(options.model);
+  check_target(options.output, inputs);
+  const Model model = Model::load(options.model);
+  Fused fused = fuse_all(session, options, model);
+  const Index n = fused.Z.cols();
+  if (fused.incomplete > 0) {
+    session.message(fmt::format("{} of {} samples lack a domain (NaN or empty cells) and are fused from the others",
+                                fused.incomplete, n));
+  }
+  WriteOptions write;
+  write.columns = options.columns;
+  write.variable = "Z";
+  write_all({{options.output, std::move(fused.Z), write}});
+  session.result(
+      {{"n", n}, {"k", model.common_dimension}, {"method", name(options.how)}, {"incomplete", fused.incomplete}},
+      fmt::format("{} samples fused in {} common dimensions\n", n, model.common_dimension), {options.output});
+}
+
+}  // namespace
+
+void add_fuse(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto& command = *app.add_subcommand("fuse", "Join matched samples of several domains in the common space");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  command.add_option("X", options->inputs, "Samples of domain 1, 2, …, one a row, matched by order")
+      ->required()
+      ->expected(1, -1);
+  command.add_option("--domains", options->domains, "The domains that the inputs are of, where not all are given")
+      ->delimiter(',')
+      ->option_text("LIST");
+  add_output_option(command, options->output, "Z",
+                    "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z)");
+  command
+      .add_option_function<std::string>(
+          "--method",
+          [chosen = &options->how](const std::string& text) { *chosen = need_choice(text, kFusions, "method"); },
+          "estimate: of the mean of all domains' points, also of those not given (default); mean: of those given")
+      ->check(CLI::IsMember(names_of(kFusions)))
+      ->option_text(fmt::format("{}", fmt::join(names_of(kFusions), "|")));
+  command.add_flag("--columns", options->columns, "Samples are the files' columns, and the output's");
+  command.footer(
+      "A sample with NaN or empty cells in one domain is fused from the others.\n\n"
+      "Examples:\n"
+      "  cgmca fuse m a.npy b.npy -o z.npy\n"
+      "  cgmca fuse m --domains 2 b.npy -o z.npy");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

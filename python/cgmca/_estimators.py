@@ -15,7 +15,7 @@ from . import _core, _tables
 from ._certificate import FitWarning
 from ._compat import check_array, check_n_features, validate_data, warn_user
 from ._found import Found
-from ._settings import as_choice, as_count, as_covariances, as_fraction, as_pair, as_ridge
+from ._settings import as_choice, as_count, as_covariances, as_fraction, as_number, as_pair, as_ridge
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,7 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
     ridge: Any
     rank_tol: Optional[float]
     accumulate: str
+    calibrate: Optional[int]
     n_features_in_: int
     summary_: _core.Summary
 
@@ -121,7 +122,12 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         settings = self._settings(_tables.in_order(extra_X, names_of_X, "extra_X"),
                                   _tables.in_order(extra_Y, names, "extra_Y"), missing)
         summary = self._add(self._new_summary(X, Y, names), X, Y)
-        self._model = _fit(summary, **settings)
+        model = _fit(summary, **settings)
+        folds = as_count("calibrate", self.calibrate)
+        if folds is not None:
+            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in (X, Y)]
+            model = _core.calibrate(model, *dense, folds, 1, **settings)
+        self._model = model
         return self
 
     def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
@@ -132,6 +138,7 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         summary: after it `partial_fit` begins anew, with a warning. ``missing`` is that of `fit`.
         """
         as_choice("missing", missing, ("error", "drop"))
+        self._refuse_to_calibrate("partial_fit")
         first = "summary_" not in vars(self)
         if first and "_model" in vars(self):
             warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
@@ -162,6 +169,7 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         >>> cgmca.MCA(n_components=2).fit_summary(summary).A_[0].shape
         (2, 4)
         """
+        self._refuse_to_calibrate("fit_summary")
         self._model = _fit(summary, **self._settings(extra_X, extra_Y))
         self.__dict__.pop("summary_", None)
         self._one_dimensional = False
@@ -239,9 +247,47 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
         return back(X, 1) if Y is None else (back(X, 1), back(Y, 2))
 
+    def fuse(self, X: Optional[ArrayLike] = None, Y: Optional[ArrayLike] = None, *, method: str = "estimate") -> Array:
+        """One point of the common space for each sample, from both domains or from the one that is given.
+
+        Parameters
+        ----------
+        X, Y : array-like, optional
+            Matched samples of domain 1 and 2; one of them may be left out. A sample with NaN in one domain is fused
+            from the other.
+        method : {'estimate', 'mean'}
+            'estimate': the best linear estimate of the mean of both domains' points, also where one is absent; 'mean':
+            the mean of the points there are.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(100, 3))
+        >>> Y = X[:, :2] + random.normal(size=(100, 2))
+        >>> model = cgmca.MCA().fit(X, Y)
+        >>> np.allclose(model.fuse(X, Y), (model.apply(X) + model.apply(Y, 2)) / 2)
+        True
+        >>> model.fuse(Y=Y).shape
+        (100, 2)
+        """
+        model = self._fitted()
+        given = [(1, X), (2, Y)]
+        domains = [domain for domain, rows in given if rows is not None]
+        if not domains:
+            raise ValueError("fuse needs X, Y or both")
+        arrays = [self._check_samples(rows, domain) for domain, rows in given if rows is not None]
+        arrays = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
+        fused: Array = model.fuse(domains, arrays, method)
+        return fused
+
     def translate(self, X: ArrayLike, source: int = 2, target: int = 1, method: str = "lmmse", return_std: bool = False,
-                  *, iterations: Optional[int] = None, tolerance: Optional[float] = None,
-                  missing: str = "error") -> Any:
+                  *, return_interval: Optional[float] = None, iterations: Optional[int] = None,
+                  tolerance: Optional[float] = None, missing: str = "error") -> Any:
         """Samples of one domain as samples of the other.
 
         Parameters
@@ -254,8 +300,11 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             'lmmse', the best linear estimate, is the one to use; it alone knows its error. The others invert the
             target's map, see `inverse_transform`.
         return_std : bool
-            Return (samples, standard error of each feature) for 'lmmse'. The errors describe the training pairs, and
-            are too small for new ones where these are not many more than the components.
+            Return (samples, standard errors), of the same shape, for 'lmmse'. They are those of new samples: measured
+            on held-out pairs where the estimator has ``calibrate``, else in closed form, which is too small where
+            fewer components than the data allow were chosen.
+        return_interval : float, optional
+            A probability, as 0.9: return (samples, lower limits, upper limits) that hold the true value with it.
         iterations, tolerance : int, float
             For 'lsqr': at most so many steps (20), and when to stop before (1e-6).
         missing : {'error', 'pass'}
@@ -267,12 +316,24 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             For a data frame or Table, one of the same kind, with the names of the target's features and X's index.
         """
         model = self._fitted()
-        if return_std and method != "lmmse":
+        if (return_std or return_interval is not None) and method != "lmmse":
             raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none")
+        if return_std and return_interval is not None:
+            raise ValueError("give return_std or return_interval, not both")
         translated = self._map(
             X, source, missing, lambda rows: model.translate(source, target, rows, method, iterations, tolerance))
-        translated = _tables.like(X, translated, self._names(target))
-        return (translated, model.standard_error(source, target)) if return_std else translated
+
+        def finished(rows: Any) -> Any:
+            return _tables.like(X, rows, self._names(target))
+
+        if return_std:
+            errors = self._map(X, source, missing, lambda rows: model.standard_errors(source, target, rows))
+            return finished(translated), finished(errors)
+        if return_interval is not None:
+            probability = as_number("return_interval", return_interval)
+            widths = self._map(X, source, missing, lambda rows: model.half_widths(source, target, rows, probability))
+            return finished(translated), finished(translated - widths), finished(translated + widths)
+        return finished(translated)
 
     def predict(self, X: ArrayLike, *, missing: str = "error") -> Array:
         """Domain 2 from domain 1: the best linear estimate, ``translate(X, 1, 2)`` as an array.
@@ -330,6 +391,10 @@ class _Matching(Found, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def _covariance_setting(self) -> Any:
         raise NotImplementedError
+
+    def _refuse_to_calibrate(self, method: str) -> None:
+        if self.calibrate is not None:
+            raise ValueError(f"calibrate deals the pairs to folds, which {method} does not keep; use fit")
 
     def _settings(self, extra_X: Any = None, extra_Y: Any = None, missing: str = "error") -> dict[str, Any]:
         c1, c2 = as_covariances(self._covariance_setting(), self.n_components)
@@ -466,11 +531,14 @@ class CGMCA(_Matching):
 
     Parameters
     ----------
-    covariance : {'identity', 'data1', 'data2', 'correlation'}, array of shape (k, k), `Covariance`, or a pair of these
+    covariance : {'identity', 'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'}, array of shape (k, k), \
+`Covariance`, or a pair of these
         Covariance of both maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
         directions are those of canonical correlation analysis; 'data1' and 'data2' are the best approximation of that
         domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pair is
-        correlated; `Covariance` gives one by a factor or by standard deviations.
+        correlated; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of one of domain 2 (and
+        needs a ridge, or more pairs than features), 'likelihood1' likewise; `Covariance` gives one by a factor or by
+        standard deviations.
     n_components : int, optional
         Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
         'data1' and 'data2'. An array has its own.
@@ -483,6 +551,8 @@ class CGMCA(_Matching):
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
         How pairs are summarized, see `Summary`.
+    calibrate : int, optional
+        Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 serves.
 
     Attributes
     ----------
@@ -526,13 +596,15 @@ class CGMCA(_Matching):
     """
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
-                 ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto") -> None:
+                 ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
+                 calibrate: Optional[int] = None) -> None:
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
         self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
+        self.calibrate = calibrate
 
     def _covariance_setting(self) -> Any:
         return self.covariance
@@ -547,7 +619,7 @@ class MCA(_Matching):
     ----------
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
-    max_rank, ridge, rank_tol, accumulate
+    max_rank, ridge, rank_tol, accumulate, calibrate
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -561,12 +633,13 @@ class MCA(_Matching):
     """
 
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
-                 rank_tol: Optional[float] = None, accumulate: str = "auto") -> None:
+                 rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None) -> None:
         self.n_components = n_components
         self.max_rank = max_rank
         self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
+        self.calibrate = calibrate
 
     def _covariance_setting(self) -> Any:
         return "identity"

@@ -45,7 +45,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     n1, n2 = settings["components"]
     estimator = CGMCA(covariances[0] if same else tuple(covariances), n_components=n1 or n2 or None,
                       max_rank=_once(*(rank or None for rank in settings["max_rank"])), ridge=_once(*settings["ridge"]),
-                      rank_tol=settings["rank_tol"])
+                      rank_tol=settings["rank_tol"], calibrate=model.calibration_folds or None)
     estimator._model = model
     if model.has(1):
         estimator.n_features_in_ = model.features(1)

@@ -137,9 +137,13 @@ def _covariance(setting: Any, n: Optional[int]) -> _core.Covariance:
         return made
     if setting == "identity":
         return _core.Covariance.largest_identity() if n is None else _core.Covariance.identity(n)
+    if setting in ("likelihood1", "likelihood2"):
+        if n is not None:
+            raise ValueError(f"covariance '{setting}' uses all directions; leave n_components out")
+        return _core.Covariance.likelihood(int(setting[-1]))
     if setting not in ("data1", "data2", "correlation"):
-        raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', 'correlation', an array, a "
-                         "cgmca.Covariance, or a pair of these")
+        raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', 'correlation', 'likelihood1', "
+                         "'likelihood2', an array, a cgmca.Covariance, or a pair of these")
     if n is None:
         raise ValueError(f"covariance '{setting}' needs n_components")
     return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[-1]), n)

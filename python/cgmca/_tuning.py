@@ -69,7 +69,7 @@ class TuneResult:
 
 def _params(described: Tuple[str, int, int, Any]) -> Dict[str, Any]:
     family, rank, max_rank, ridge = described
-    return {"covariance": family, "n_components": rank, "max_rank": max_rank or None, "ridge": ridge}
+    return {"covariance": family, "n_components": rank or None, "max_rank": max_rank or None, "ridge": ridge}
 
 
 def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = "identity",
@@ -88,15 +88,17 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     X, Y : array-like
         Matched pairs, samples as rows.
     covariance : str or list of str
-        'identity', 'correlation', 'data1', 'data2', or several of them.
+        'identity', 'correlation', 'data1', 'data2', 'likelihood1', 'likelihood2', or several of them.
     n_components, max_rank, ridge : list, optional
         What to try; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs allow; the same from
         5 on and no limit; 0, 0.01, 0.1, 1 and 'auto'.
-    criterion : {'translation', 'translation-to-2', 'distance', 'classification'}, optional
+    criterion : {'translation', 'translation-to-2', 'distance', 'classification', 'likelihood', 'partner'}, optional
         The error on held-out pairs. 'translation': share of domain 1's variance that the translation from domain 2
         leaves unexplained; 'translation-to-2': the other way; 'distance': mean squared distance of the mapped pairs
         relative to the prescribed covariance (it favours few components: for comparing ridges); 'classification': of
-        held-out samples of domain 2 by the nearest labelled one of domain 1 in the common space. Default:
+        held-out samples of domain 2 by the nearest labelled one of domain 1 in the common space; 'likelihood': how much
+        likelier the partner makes a sample of domain 2, as -2 log; 'partner': the part of domain 1's samples that are
+        nearer to one of domain 2 than its partner. The last two choose ridges without labels. Default:
         'classification' where labels are given, else 'translation'.
     labels : array-like of shape (n_samples,), optional
         Of the pairs, for 'classification'.

@@ -1,4 +1,5 @@
 // fit, and the covariances it takes.
+#include <cgmca/calibrate.hpp>
 #include <cgmca/covariance.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
@@ -26,19 +27,49 @@ std::optional<Summary> summarize_extra(const py::object& rows, const char* name)
 
 namespace {
 
+// The options of a fit, and the extra samples that they point to.
+struct Settings {
+  std::optional<Summary> extra1, extra2;
+  FitOptions options;
+
+  Settings(std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
+           const std::pair<py::object, py::object>& ridge, const py::object& extra_X, const py::object& extra_Y)
+      : extra1(summarize_extra(extra_X, "extra_X")),
+        extra2(summarize_extra(extra_Y, "extra_Y")),
+        options{.rank_tol = rank_tol,
+                .max_rank = {max_rank.first, max_rank.second},
+                .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
+                .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}} {}
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+};
+
 std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covariance& c1, const Covariance& c2,
                                          std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
                                          const py::object& extra_Y) {
-  const auto extra1 = summarize_extra(extra_X, "extra_X"), extra2 = summarize_extra(extra_Y, "extra_Y");
-  const FitOptions options{.rank_tol = rank_tol,
-                           .max_rank = {max_rank.first, max_rank.second},
-                           .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
-                           .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}};
-  auto model =
-      std::make_unique<FittedModel>(summary.use([&](const Summary& own) { return fit(own, c1, c2, options); }));
+  const Settings settings(rank_tol, max_rank, ridge, extra_X, extra_Y);
+  auto model = std::make_unique<FittedModel>(
+      summary.use([&](const Summary& own) { return fit(own, c1, c2, settings.options); }));
   let_signals_through();
   return model;
+}
+
+std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::object& rows1, const py::object& rows2,
+                                          Index folds, std::uint64_t seed, const Covariance& c1, const Covariance& c2,
+                                          std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
+                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
+                                          const py::object& extra_Y) {
+  const Settings settings(rank_tol, max_rank, ridge, extra_X, extra_Y);
+  const Samples X(rows1, "X"), Y(rows2, "Y");
+  Folds dealt({X.features(), Y.features()}, {.folds = folds, .seed = seed});
+  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
+                  [&](Index, const auto& X1, const auto& X2) { dealt.add(X1, X2); });
+  const py::gil_scoped_release release;
+  return std::make_unique<FittedModel>(calibrate(fitted.model, dealt, c1, c2, settings.options, [](double) {
+    const py::gil_scoped_acquire acquire;
+    let_signals_through();
+  }));
 }
 
 }  // namespace
@@ -52,6 +83,8 @@ void bind_fit(py::module_& module) {
           py::arg("rank"))
       .def_static("correlation", &Covariance::correlation, py::arg("k"))
       .def_static(
+          "likelihood", [](int number) { return Covariance::likelihood(domain_of(number)); }, py::arg("query"))
+      .def_static(
           "matrix", [](const py::object& C) { return Covariance::matrix(from_matrix(C, "covariance")); }, py::arg("C"))
       .def_static(
           "factor", [](const py::object& F) { return Covariance::factor(from_matrix(F, "the covariance's factor")); },
@@ -61,6 +94,10 @@ void bind_fit(py::module_& module) {
       .def_property_readonly("description", &Covariance::description);
 
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
+             py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
+             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none());
+  module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("X"), py::arg("Y"), py::arg("folds"),
+             py::arg("seed"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
              py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
              py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");

@@ -1,5 +1,6 @@
 // Fitted models: what estimators keep.
 #include <cgmca/error.hpp>
+#include <cgmca/fuse.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/verify.hpp>
 
@@ -58,6 +59,48 @@ py::array translate_with(const FittedModel& self, int source, int target, const 
     map = self.translation(from, to, method);
   }
   return map_blocks(X, d_to, block_samples(widest), [&](const auto& block) { return (*map)(block); });
+}
+
+// work(translation, X) for blocks of samples: as many rows as features of the target.
+template <class Work>
+py::array errors_of(const FittedModel& self, int source, int target, const py::object& rows, Work work) {
+  const Samples X(rows, "X");
+  const auto map = self.translation(domain_of(source), domain_of(target), Method::lmmse);
+  const Index d_to = map->mean_to.size(), widest = std::max(map->mean_from.size(), d_to);
+  return map_blocks(X, d_to, block_samples(widest), [&](const auto& block) { return work(*map, block); });
+}
+
+py::array fuse_with(const FittedModel& self, const std::vector<int>& numbers, const py::list& arrays,
+                    const std::string& method_name) {
+  const Fusion how = need_choice(method_name, kFusions, "method");
+  std::vector<Samples> domains;
+  Index widest = self.model.common_dimension;
+  for (const py::handle& rows : arrays) {
+    domains.emplace_back(py::reinterpret_borrow<py::object>(rows), "samples");
+    widest = std::max(widest, domains.back().features());
+    if (domains.back().count() != domains.front().count()) {
+      throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
+                                       domains.front().count(), numbers.front(), domains.back().count(),
+                                       numbers[domains.size() - 1]));
+    }
+  }
+  const Index n = domains.front().count(), k = self.model.common_dimension, step = block_samples(widest);
+  py::array_t<double> result({n, k});
+  Eigen::Map<Matrix> Z(result.mutable_data(), k, n);
+  for (Index first = 0; first < n; first += step) {
+    const Index count = std::min(step, n - first);
+    std::vector<py::object> keep(domains.size());
+    std::vector<DomainSamples> present;
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      present.push_back({domain_of(numbers[i]), domains[i].block(first, count, keep[i])});
+    }
+    {
+      const py::gil_scoped_release release;
+      Z.middleCols(first, count) = fuse(self.model, present, how);
+    }
+    let_signals_through();
+  }
+  return std::move(result);
 }
 
 py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
@@ -160,11 +203,22 @@ void bind_model(py::module_& module) {
       .def("invert", &invert_with, py::arg("domain"), py::arg("Z"), py::arg("method"),
            py::arg("iterations") = py::none(), py::arg("tolerance") = py::none())
       .def(
-          "standard_error",
-          [](const FittedModel& self, int source, int target) {
-            return to_array(self.translation(domain_of(source), domain_of(target), Method::lmmse)->standard_error);
+          "standard_errors",
+          [](const FittedModel& self, int source, int target, const py::object& rows) {
+            return errors_of(self, source, target, rows,
+                             [](const Translation& map, const MatrixView& X) { return map.standard_errors(X); });
           },
-          py::arg("source"), py::arg("target"))
+          py::arg("source"), py::arg("target"), py::arg("X"))
+      .def(
+          "half_widths",
+          [](const FittedModel& self, int source, int target, const py::object& rows, double probability) {
+            return errors_of(self, source, target, rows, [&](const Translation& map, const MatrixView& X) {
+              return map.half_widths(X, probability);
+            });
+          },
+          py::arg("source"), py::arg("target"), py::arg("X"), py::arg("probability"))
+      .def("fuse", &fuse_with, py::arg("domains"), py::arg("arrays"), py::arg("method"))
+      .def_property_readonly("calibration_folds", [](const FittedModel& self) { return self.model.calibration_folds; })
       .def(
           "linear",
           [](const FittedModel& self, int source, int target) {

@@ -52,7 +52,12 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   options.data.rank_tol = rank_tol;
   options.data.extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr};
   options.progress = report_to(progress);
-  Matrix samples, queries;
+  Matrix samples, queries, own1, own2;
+  if (options.criterion == Criterion::partner) {
+    own1 = whole(rows1, "X");
+    own2 = whole(rows2, "Y");
+    options.pairs = {&own1, &own2};
+  }
   if (!labelled.is_none()) {
     samples = whole(labelled, "labelled samples");
     queries = whole(rows2, "Y");

@@ -74,7 +74,9 @@ def test_lmmse_is_least_squares_regression_on_the_other_domains_map(pairs):
     translated, error = model.translate(Y, return_std=True)
     expected = X.mean(axis=0) + Z @ coefficients
     assert relative(translated, expected) < 1e-10
-    assert np.allclose(error, (X - expected).std(axis=0, ddof=1))
+    residual = ((X - expected) ** 2).sum(axis=0) / (len(X) - 1 - 3)
+    leverage = 1 / len(X) + (Z**2).sum(axis=1) / (len(X) - 1)  # Z has unit covariance
+    assert np.allclose(error, np.sqrt(np.outer(1 + leverage, residual)))
 
 
 def test_the_inverse_maps_back_to_where_it_came_from(pairs):

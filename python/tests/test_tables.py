@@ -105,7 +105,8 @@ def test_a_data_frame_is_translated_to_a_data_frame():
     assert list(model.translate(X, 1, 2).columns) == list(Y.columns)
     assert list(model.inverse_transform(pd.DataFrame(model.apply(Y, 2))).columns) == list(X.columns)
     samples, errors = model.translate(Y, return_std=True)
-    assert isinstance(samples, pd.DataFrame) and errors.shape == (8,)
+    assert isinstance(samples, pd.DataFrame) and errors.shape == samples.shape
+    assert list(errors.columns) == list(X.columns)
     assert isinstance(model.translate(Y.to_numpy()), np.ndarray)
     assert isinstance(model.predict(X), np.ndarray)  # as every predict of scikit-learn
     assert list(model.feature_names_y_) == list(Y.columns)

@@ -1,0 +1,99 @@
+"""Error bars on new samples, fusion and the likelihood covariances, as a Python user has them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import cgmca
+from cgmca import CGMCA, MCA
+
+
+def draw(random, n, d1=12, d2=10, causes=4):
+    one, two = random.normal(size=(causes, d1)), random.normal(size=(causes, d2))
+
+    def samples(count):
+        hidden = random.normal(size=(count, causes))
+        return hidden @ one + random.normal(size=(count, d1)), hidden @ two + random.normal(size=(count, d2))
+
+    return samples(n), samples(400)
+
+
+@pytest.mark.parametrize("calibrate", [None, 10])
+def test_ninety_per_cent_intervals_hold_nine_of_ten_new_values(calibrate):
+    random = np.random.default_rng(1)
+    covered = []
+    for _ in range(20):
+        (X, Y), (new_X, new_Y) = draw(random, 100)
+        model = MCA(4 if calibrate else None, calibrate=calibrate).fit(X, Y)
+        translated, lower, upper = model.translate(new_Y, return_interval=0.9)
+        assert (lower < translated).all() and np.allclose(upper - translated, translated - lower)
+        covered.append(((lower <= new_X) & (new_X <= upper)).mean())
+    assert 0.88 < np.mean(covered) < 0.92
+
+
+def test_intervals_are_standard_errors_times_students_quantile():
+    (X, Y), (_, new_Y) = draw(np.random.default_rng(2), 60)
+    model = MCA(3, calibrate=5).fit(X, Y)
+    translated, errors = model.translate(new_Y, return_std=True)
+    _, lower, _ = model.translate(new_Y, return_interval=0.95)
+    assert np.allclose(translated - lower, stats.t.ppf(0.975, 59) * errors)
+
+
+def test_a_calibrated_model_is_saved_and_loaded(tmp_path):
+    (X, Y), (_, new_Y) = draw(np.random.default_rng(3), 60)
+    model = CGMCA("data1", 3, calibrate=5).fit(X, Y)
+    cgmca.save(model, tmp_path / "model")
+    again = cgmca.load(tmp_path / "model")
+    assert again.calibrate == 5
+    assert np.array_equal(again.translate(new_Y, return_std=True)[1], model.translate(new_Y, return_std=True)[1])
+
+
+def test_what_cannot_be_calibrated_says_so():
+    (X, Y), _ = draw(np.random.default_rng(4), 60)
+    with pytest.raises(ValueError, match="which partial_fit does not keep; use fit"):
+        MCA(3, calibrate=5).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="no error bars: 11 matched samples are too few for the 10 directions used"):
+        MCA(10).fit(X[:11], Y[:11]).translate(Y, return_std=True)
+    with pytest.raises(ValueError, match="return_std or return_interval, not both"):
+        MCA(3).fit(X, Y).translate(Y, return_std=True, return_interval=0.9)
+
+
+def test_fusing_is_the_mean_of_both_and_the_estimate_of_one():
+    (X, Y), _ = draw(np.random.default_rng(5), 80)
+    model = MCA(3).fit(X, Y)
+    both = (model.apply(X) + model.apply(Y, 2)) / 2
+    assert np.allclose(model.fuse(X, Y), both)
+    alone = model.fuse(Y=Y)
+    slope, *_ = np.linalg.lstsq(model.apply(Y, 2), both, rcond=None)
+    assert np.allclose(alone, model.apply(Y, 2) @ slope)
+    assert np.allclose(model.fuse(X, method="mean"), model.apply(X))
+    X[7, 2] = np.nan
+    fused = model.fuse(X, Y)
+    assert np.allclose(fused[7], alone[7]) and np.allclose(fused[8], both[8])
+    with pytest.raises(ValueError, match="fuse needs X, Y or both"):
+        model.fuse()
+
+
+def test_likelihood_makes_the_likeliest_partner_the_nearest():
+    (X, Y), (new_X, new_Y) = draw(np.random.default_rng(6), 200)
+    model = CGMCA("likelihood2").fit(X, Y)
+
+    def found(estimator):
+        Zx, Zy = estimator.transform(new_X, new_Y)
+        distances = ((Zy[:, None, :] - Zx[None, :, :]) ** 2).sum(axis=2)
+        return (distances.argmin(axis=1) == np.arange(len(Zy))).mean()
+
+    assert found(model) > found(MCA().fit(X, Y))
+    with pytest.raises(ValueError, match="likelihood2 needs correlations below 1.*Give a ridge"):
+        CGMCA("likelihood2").fit(X[:8], Y[:8])
+    with pytest.raises(ValueError, match="uses all directions; leave n_components out"):
+        CGMCA("likelihood2", 3).fit(X, Y)
+    assert CGMCA("likelihood2", ridge=1).fit(X[:8], Y[:8]).certificate_.constraint_residuals[0] < 1e-9
+
+
+def test_tuning_by_likelihood_and_partner_needs_no_labels():
+    (X, Y), _ = draw(np.random.default_rng(7), 60)
+    for criterion in ("likelihood", "partner"):
+        result = cgmca.tune(X, Y, covariance=["likelihood2"], max_rank=[None], ridge=[0.1, 1, 10], criterion=criterion)
+        assert result.criterion == criterion and len(result.trials) == 3
+        assert all(np.isfinite(trial.errors[criterion][0]) for trial in result.trials)

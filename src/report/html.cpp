@@ -61,7 +61,7 @@ table.bars { table-layout: fixed; width: 100%; }
 .strips img { width: 100%; }
 img { display: block; max-width: 100%; height: auto; image-rendering: pixelated; }
 @media (max-width: 540px) { .strips { grid-template-columns: minmax(0, 1fr); } .strips span { margin-top: .35rem; }
-  h1 { font-size: 1.4rem; } }
+  h1 { font-size: 1.4rem; } th, td { padding: .3rem .35rem; white-space: normal; } }
 @media print { body { max-width: none; } figure, table, .lists { break-inside: avoid; } }
 )css";
 

@@ -9,14 +9,14 @@ namespace cgmca::report {
 
 // Correlation of each feature with the first `count` canonical scores t = T (x - mean) of its domain, over the samples
 // of the fit.   d×count, count <= scores(); NaN for a feature that does not vary, or whose variance the ridge hides,
-// and all NaN where the regularized covariance has no share of the data's (α = 0). (28)
+// and all NaN where the regularized covariance has no share of the data's (α = 0). (33)
 Matrix feature_correlations(const Model& model, Domain domain, Index count);
 
 // R² of each feature of `to`, translated from the other domain by lmmse: its share of explained variance over the
-// pairs of the fit, d_to. NaN as above. Only approximate under max_rank or with extra samples.                    (29)
+// pairs of the fit, d_to. NaN as above. Only approximate under max_rank or with extra samples.                    (34)
 Vector claimed_r2(const Model& model, Domain to);
 
-// The same measured on any pairs: 1 - Σ (x - x̂)² / Σ (x - x̄)² of each feature, block by block.                  (30)
+// The same measured on any pairs: 1 - Σ (x - x̂)² / Σ (x - x̄)² of each feature, block by block.                  (35)
 class MeasuredR2 {
  public:
   MeasuredR2(const Model& model, Domain to);  // throws MissingDomain

@@ -1,0 +1,121 @@
+"""Fusion, error bars of new samples and the likelihood covariances on the command line."""
+
+import numpy as np
+import pytest
+
+
+def score_covariance(folder, name, domain):
+    folder.ok("apply", name, "--domain", domain, f"{'ab'[domain - 1]}.npy", "-o", "z.npy")
+    return np.cov(np.load(folder / "z.npy").T)
+
+
+def test_fuse_is_the_mean_of_both_domains_and_the_estimate_of_one(folder):
+    folder.model("--cov", "identity:3")
+    result = folder.ok("fuse", "m", "a.npy", "b.npy", "-o", "z.npy", "--json").json
+    assert (result["n"], result["k"], result["method"], result["incomplete"]) == (60, 3, "estimate", 0)
+    points = {}
+    for domain in (1, 2):
+        folder.ok("apply", "m", "--domain", domain, f"{'ab'[domain - 1]}.npy", "-o", "p.npy")
+        points[domain] = np.load(folder / "p.npy")
+    both = (points[1] + points[2]) / 2
+    assert np.allclose(np.load(folder / "z.npy"), both)
+    folder.ok("fuse", "m", "--domains", 2, "b.npy", "-o", "z.npy")
+    slope, *_ = np.linalg.lstsq(points[2], both, rcond=None)
+    assert np.allclose(np.load(folder / "z.npy"), points[2] @ slope)
+    folder.ok("fuse", "m", "--domains", "2,1", "b.npy", "a.npy", "--method", "mean", "-o", "z.npy")
+    assert np.allclose(np.load(folder / "z.npy"), both)
+
+
+def test_fuse_uses_the_other_domain_of_a_sample_that_lacks_one(folder):
+    folder.model("--cov", "identity:3")
+    with open(folder / "a.csv", "w") as file:
+        for j, row in enumerate(folder.a):
+            file.write(",".join("" if j == 4 else repr(float(x)) for x in row) + "\n")
+    result = folder.ok("fuse", "m", "a.csv", "b.npy", "-o", "z.npy")
+    assert "1 of 60 samples lack a domain (NaN or empty cells) and are fused from the others" in result.err
+    folder.ok("fuse", "m", "--domains", 2, "b.npy", "-o", "alone.npy")
+    fused, alone = np.load(folder / "z.npy"), np.load(folder / "alone.npy")
+    assert np.allclose(fused[4], alone[4]) and not np.allclose(fused[5], alone[5])
+
+
+@pytest.mark.parametrize("arguments, status, message", [
+    (["a.npy"], 2, "the model has 2 domains, and 1 input is given; say with --domains which"),
+    (["--domains", "1,1", "a.npy", "a.npy"], 2, "--domains names domain 1 twice"),
+    (["--domains", "3", "a.npy"], 2, "--domains 3: the model has domains 1 to 2"),
+    (["b.npy", "a.npy"], 3, "'b.npy'"),
+    (["a.npy", "short.npy"], 3, "ends before"),
+])
+def test_fuse_says_what_is_wrong(folder, arguments, status, message):
+    folder.model("--cov", "identity:3")
+    np.save(folder / "short.npy", folder.b[:50])
+    assert message in folder.fails(status, "fuse", "m", *arguments, "-o", "z.npy")
+
+
+def test_intervals_hold_new_samples(folder):
+    random = np.random.default_rng(1)
+    one, two = random.normal(size=(4, 9)), random.normal(size=(4, 8))
+    covered = {"closed": [], "calibrated": []}
+    for _ in range(12):
+        hidden = random.normal(size=(500, 4))
+        X, Y = hidden @ one + random.normal(size=(500, 9)), hidden @ two + random.normal(size=(500, 8))
+        for name, part in (("x", X[:100]), ("y", Y[:100]), ("new", Y[100:])):
+            np.save(folder / f"{name}.npy", part)
+        for how, options in (("closed", ["--cov", "identity:8"]), ("calibrated", ["--cov", "identity:2", "--calibrate", 10])):
+            folder.ok("fit", "x.npy", "y.npy", *options, "-o", "m", "-q")
+            folder.ok("translate", "m", "--from", 2, "--to", 1, "new.npy", "-o", "t.npy", "--interval", 0.9, "--lower",
+                      "low.npy", "--upper", "high.npy", "--stderr", "se.npy")
+            low, high, middle = (np.load(folder / name) for name in ("low.npy", "high.npy", "t.npy"))
+            assert np.allclose(high - middle, middle - low)
+            ratio = (high - middle) / np.load(folder / "se.npy")
+            assert np.allclose(ratio, ratio[0, 0]) and 1.64 < ratio[0, 0] < 1.68
+            covered[how].append(((low <= X[100:]) & (X[100:] <= high)).mean())
+    for how, shares in covered.items():
+        assert 0.88 < np.mean(shares) < 0.92, how
+
+
+def test_a_calibrated_model_says_so(folder):
+    result = folder.ok("fit", "a.npy", "b.npy", "--cov", "identity:2", "--calibrate", 5, "-o", "m", "--json").json
+    assert result["calibration_folds"] == 5
+    assert folder.ok("info", "m", "--json").json["calibration_folds"] == 5
+    assert "calibrated on 5 folds" in folder.ok("info", "m").out
+    assert folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json["calibration_folds"] is None
+    tuned = folder.ok("fit", "a.npy", "b.npy", "--tune", "--calibrate", 5, "-o", "m", "--json").json
+    assert tuned["calibration_folds"] == 5 and "tuning" in tuned
+
+
+def test_error_bars_that_cannot_be_given_are_refused(folder):
+    np.save(folder / "a6.npy", folder.a[:6])
+    np.save(folder / "b6.npy", folder.b[:6])
+    folder.ok("fit", "a6.npy", "b6.npy", "--cov", "identity:5", "-o", "m", "-q")
+    assert "no error bars: 6 matched samples are too few for the 5 directions used" in folder.fails(
+        3, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--stderr", "e.npy")
+    assert "--interval P, --lower FILE and --upper FILE go together" in folder.fails(
+        2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9)
+    assert "--interval is for --method lmmse" in folder.fails(
+        2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9, "--lower", "l.npy", "--upper",
+        "u.npy", "--method", "exact")
+    folder.summary()
+    assert "--calibrate deals the pairs to folds" in folder.fails(
+        2, "fit", "--summary", "s", "--calibrate", 5, "-o", "m")
+
+
+def test_likelihood_prescribes_a_covariance_for_each_domain(folder):
+    result = folder.ok("fit", "a.npy", "b.npy", "--cov", "likelihood2", "-o", "m", "--json").json
+    assert result["covariances"] == ["likelihood2", "likelihood2"]
+    s = np.array(result["singular_B"])
+    assert np.allclose(score_covariance(folder, "m", 2), np.diag(1 / (1 - s**2)), rtol=1e-6, atol=1e-6)
+    assert np.allclose(score_covariance(folder, "m", 1), np.diag(s**2 / (1 - s**2)), rtol=1e-6, atol=1e-6)
+    folder.ok("verify", "m", "a.npy", "b.npy")
+    assert "takes no number" in folder.fails(2, "fit", "a.npy", "b.npy", "--cov", "likelihood2:3", "-o", "n")
+    np.save(folder / "a5.npy", folder.a[:5])
+    np.save(folder / "b5.npy", folder.b[:5])
+    assert "likelihood2 needs correlations below 1" in folder.fails(
+        3, "fit", "a5.npy", "b5.npy", "--cov", "likelihood2", "-o", "n")
+
+
+def test_tune_chooses_a_ridge_without_labels(folder):
+    for criterion in ("likelihood", "partner"):
+        result = folder.ok("tune", "a.npy", "b.npy", "--covs", "likelihood2", "--ridges", "0.01,1,100", "--max-ranks", "all",
+                           "--criterion", criterion, "--json").json
+        assert result["chosen"]["cov"] == "likelihood2" and result["chosen"]["rank"] is None
+        assert len(result["trials"]) == 3 and result["criterion"] == criterion

@@ -108,7 +108,10 @@ def test_standard_errors_are_those_of_the_regression(folder):
     folder.model()
     folder.ok("translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "c.npy", "--stderr", "e.csv")
     residual = folder.a - np.load(folder / "c.npy")
-    assert np.allclose(np.loadtxt(folder / "e.csv", delimiter=","), np.sqrt((residual**2).sum(0) / 59), rtol=1e-8)
+    centred = folder.b - folder.b.mean(axis=0)
+    leverage = 1 / 60 + (centred * np.linalg.solve(centred.T @ centred, centred.T).T).sum(axis=1)
+    expected = np.sqrt(np.outer(1 + leverage, (residual**2).sum(axis=0) / (59 - 5)))  # of a new sample
+    assert np.allclose(np.loadtxt(folder / "e.csv", delimiter=","), expected, rtol=1e-8)
 
 
 def test_iterations_limit_lsqr(folder):

@@ -193,7 +193,7 @@ def test_results_have_telling_names_and_share_a_file(folder):
     assert {"Z1", "Z2", "Y", "E"} <= set(found) and found["Z1"].shape == (60, 5) and found["Y"].shape == (60, 7)
     folder.ok("translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npz", "--stderr", "e.npz")
     assert np.load(folder / "t.npz")["X1_from_2"].shape == (60, 7)
-    assert np.load(folder / "e.npz")["X1_from_2_stderr"].shape == (1, 7)
+    assert np.load(folder / "e.npz")["X1_from_2_stderr"].shape == (60, 7)
     # a member may be added to the input's own file, but nothing may replace the input
     np.savez(folder / "d.npz", x=folder.a)
     folder.ok("apply", "m", "--domain", 1, "d.npz:x", "-o", "d.npz:Z1")

@@ -60,7 +60,8 @@ def test_intervals_hold_new_samples(folder):
         X, Y = hidden @ one + random.normal(size=(500, 9)), hidden @ two + random.normal(size=(500, 8))
         for name, part in (("x", X[:100]), ("y", Y[:100]), ("new", Y[100:])):
             np.save(folder / f"{name}.npy", part)
-        for how, options in (("closed", ["--cov", "identity:8"]), ("calibrated", ["--cov", "identity:2", "--calibrate", 10])):
+        for how, options in (("closed", ["--cov", "identity:8"]),
+                             ("calibrated", ["--cov", "identity:2", "--calibrate", 10])):
             folder.ok("fit", "x.npy", "y.npy", *options, "-o", "m", "-q")
             folder.ok("translate", "m", "--from", 2, "--to", 1, "new.npy", "-o", "t.npy", "--interval", 0.9, "--lower",
                       "low.npy", "--upper", "high.npy", "--stderr", "se.npy")
@@ -92,8 +93,8 @@ def test_error_bars_that_cannot_be_given_are_refused(folder):
     assert "--interval P, --lower FILE and --upper FILE go together" in folder.fails(
         2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9)
     assert "--interval is for --method lmmse" in folder.fails(
-        2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9, "--lower", "l.npy", "--upper",
-        "u.npy", "--method", "exact")
+        2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9, "--lower", "l.npy",
+        "--upper", "u.npy", "--method", "exact")
     folder.summary()
     assert "--calibrate deals the pairs to folds" in folder.fails(
         2, "fit", "--summary", "s", "--calibrate", 5, "-o", "m")
@@ -115,7 +116,7 @@ def test_likelihood_prescribes_a_covariance_for_each_domain(folder):
 
 def test_tune_chooses_a_ridge_without_labels(folder):
     for criterion in ("likelihood", "partner"):
-        result = folder.ok("tune", "a.npy", "b.npy", "--covs", "likelihood2", "--ridges", "0.01,1,100", "--max-ranks", "all",
-                           "--criterion", criterion, "--json").json
+        result = folder.ok("tune", "a.npy", "b.npy", "--covs", "likelihood2", "--ridges", "0.01,1,100", "--max-ranks",
+                           "all", "--criterion", criterion, "--json").json
         assert result["chosen"]["cov"] == "likelihood2" and result["chosen"]["rank"] is None
         assert len(result["trials"]) == 3 and result["criterion"] == criterion

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Tuple, Union
 import numpy as np
 
 from . import _core, _tables
+from ._settings import as_choice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 
 _ARROW = (".parquet", ".feather", ".arrow")
+_COMPLEX = ("refuse", "magnitude", "power", "stack")
 
 
 @overload
-def read(source: Path, *, columns: bool = ..., frame: Literal[False] = ...) -> NDArray[np.float64]: ...
+def read(source: Path, *, columns: bool = ..., frame: Literal[False] = ...,
+         complex: str = ...) -> NDArray[np.float64]: ...
 @overload
-def read(source: Path, *, columns: bool = ..., frame: Literal[True]) -> Any: ...
-def read(source: Path, *, columns: bool = False, frame: bool = False) -> Any:
+def read(source: Path, *, columns: bool = ..., frame: Literal[True], complex: str = ...) -> Any: ...
+def read(source: Path, *, columns: bool = False, frame: bool = False, complex: str = "refuse") -> Any:
     """The matrix of a file, samples as rows, as the command line reads it.
 
     Parameters
@@ -34,6 +37,8 @@ def read(source: Path, *, columns: bool = False, frame: bool = False) -> Any:
         Samples are the file's columns, as MATLAB users often store them.
     frame : bool
         Return a pandas DataFrame, which has the names of the features where the file has them.
+    complex : {'refuse', 'magnitude', 'power', 'stack'}
+        What complex numbers are read as: an error, |x|, |x|², or real parts and imaginary parts as separate features.
 
     Returns
     -------
@@ -51,21 +56,23 @@ def read(source: Path, *, columns: bool = False, frame: bool = False) -> Any:
     >>> list(cgmca.read(path, frame=True).columns)
     ['length', 'width']
     """
+    as_choice("complex", complex, _COMPLEX)
     path = os.fspath(source)
     if path.endswith(_ARROW):
         X, names = _read_arrow(path)
         X, names = (np.ascontiguousarray(X.T), None) if columns else (X, names)
     elif frame:
-        X, names = _read_named(path, columns)
+        X, names = _read_named(path, columns, complex)
     else:
-        return _core.read(path, columns)
+        return _core.read(path, columns, complex)
     if not frame:
         return X
     import pandas
     return pandas.DataFrame(X, columns=names)
 
 
-def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Iterator[NDArray[np.float64]]:
+def read_blocks(source: Path, size: int = 4096, *, columns: bool = False,
+                complex: str = "refuse") -> Iterator[NDArray[np.float64]]:
     """The same in blocks of at most ``size`` samples, in bounded memory where the format allows.
 
     Examples
@@ -82,6 +89,7 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Ite
     """
     if size < 1:
         raise ValueError(f"blocks of {size} samples; at least 1 is needed")
+    as_choice("complex", complex, _COMPLEX)
     path = os.fspath(source)
     if path.endswith(".parquet") and not columns:
         pyarrow = _pyarrow(path)
@@ -91,18 +99,24 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False) -> Ite
         X = read(path, columns=columns)
         yield from (X[first:first + size] for first in range(0, len(X), size))
     else:
-        reader = _core.BlockReader(path, columns)
+        reader = _core.BlockReader(path, columns, complex)
         while len(block := reader.next(size)):
             yield block
 
 
-def write(target: Path, X: ArrayLike) -> None:
-    """Write samples (rows) to .npy, .csv, .tsv, .mat or .h5; the file appears whole or not at all."""
-    _core.write(os.fspath(target), X)
+def write(target: Path, X: ArrayLike, *, columns: bool = False) -> None:
+    """Write samples (rows) to .npy, .csv, .tsv, .npz, .mat or .h5; the file appears whole or not at all.
+
+    ``f.mat:Z`` (or .npz, .h5) adds Z to a file, or replaces it there. The names of a table's columns become the header
+    of a text file, and are stored beside the array as ``Z_features`` elsewhere. With ``columns`` samples are the
+    file's columns.
+    """
+    names = _tables.names_of(X)
+    _core.write(os.fspath(target), _tables.plain(X), [] if names is None else list(names), columns)
 
 
-def _read_named(path: str, columns: bool) -> Tuple[Any, Optional[list[str]]]:
-    reader = _core.BlockReader(path, columns)
+def _read_named(path: str, columns: bool, complex: str) -> Tuple[Any, Optional[list[str]]]:
+    reader = _core.BlockReader(path, columns, complex)
     parts = []
     while len(block := reader.next(1 << 16)):
         parts.append(block)

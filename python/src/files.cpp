@@ -9,28 +9,45 @@
 namespace cgmca::python {
 namespace {
 
-Matrix read_whole(const std::string& source, bool columns) {
+ReadOptions options_of(bool columns, const std::string& complex) {
+  ReadOptions options;
+  options.columns = columns;
+  options.complex = complex == "magnitude" ? ComplexAs::magnitude
+                    : complex == "power"   ? ComplexAs::power
+                    : complex == "stack"   ? ComplexAs::stack
+                                           : ComplexAs::refuse;
+  return options;
+}
+
+Matrix read_whole(const std::string& source, const ReadOptions& options) {
   check_exists(file_of(source));
   const py::gil_scoped_release release;
-  return read(source, {.columns = columns});
+  return read(source, options);
 }
 
 }  // namespace
 
 void bind_files(py::module_& module) {
   module.def(
-      "read", [](const std::string& source, bool columns) { return to_rows(read_whole(source, columns)); },
-      py::arg("source"), py::arg("columns") = false);
+      "read",
+      [](const std::string& source, bool columns, const std::string& complex) {
+        return to_rows(read_whole(source, options_of(columns, complex)));
+      },
+      py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse");
   module.def(
       "write",
-      [](const std::string& target, const py::object& X) {
+      [](const std::string& target, const py::object& X, std::vector<std::string> feature_names, bool columns) {
         const Samples samples(X, "X");
         py::object keep;
         const auto rows = samples.block(0, samples.count(), keep);
+        WriteOptions options;
+        options.columns = columns;
+        options.feature_names = std::move(feature_names);
         const py::gil_scoped_release release;
-        write(target, rows);
+        write(target, rows, options);
       },
-      py::arg("target"), py::arg("X"));
+      py::arg("target"), py::arg("X"), py::arg("feature_names") = std::vector<std::string>(),
+      py::arg("columns") = false);
   module.def(
       "match_images",
       [](const std::string& folder1, const std::string& folder2, const std::string& match) {
@@ -45,11 +62,11 @@ void bind_files(py::module_& module) {
       },
       py::arg("folder"), py::arg("names"));
   py::class_<BlockReader>(module, "BlockReader", "A matrix read in blocks of samples.")
-      .def(py::init([](const std::string& source, bool columns) {
+      .def(py::init([](const std::string& source, bool columns, const std::string& complex) {
              check_exists(file_of(source));
-             return std::make_unique<BlockReader>(source, ReadOptions{.columns = columns});
+             return std::make_unique<BlockReader>(source, options_of(columns, complex));
            }),
-           py::arg("source"), py::arg("columns") = false)
+           py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse")
       .def_property_readonly("features", &BlockReader::features)
       .def_property_readonly("samples", &BlockReader::samples)
       .def_property_readonly("feature_names", &BlockReader::feature_names)

@@ -77,3 +77,25 @@ def test_absent_or_other_data_come_with_advice(tmp_path, monkeypatch):
     assert other.data.shape == (2, 9) and list(other.target) == [7, 1] and other.shape == (3, 3)
     with pytest.raises(ValueError, match="no subset 'all'"):
         datasets.load_mnist(subset="all")
+
+
+def test_complex_numbers_are_read_as_asked(tmp_path):
+    Z = np.array([[3 + 4j, 1j], [0, -2]])
+    np.save(tmp_path / "z.npy", Z)
+    with pytest.raises(ValueError, match="complex.*magnitude, power, or stack"):
+        cgmca.read(tmp_path / "z.npy")
+    assert np.array_equal(cgmca.read(tmp_path / "z.npy", complex="magnitude"), np.abs(Z))
+    assert np.allclose(cgmca.read(tmp_path / "z.npy", complex="power"), np.abs(Z) ** 2)
+    assert np.array_equal(cgmca.read(tmp_path / "z.npy", complex="stack"), np.hstack([Z.real, Z.imag]))
+    assert np.array_equal(next(cgmca.read_blocks(tmp_path / "z.npy", complex="magnitude")), np.abs(Z))
+
+
+def test_names_of_a_frame_are_written_and_read_back(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["length", "width"])
+    for name in ("f.csv", "f.npz:Z", "f.mat:Z", "f.h5:Z"):
+        cgmca.write(str(tmp_path / name), frame)
+        assert cgmca.read(str(tmp_path / name), frame=True).equals(frame), name
+    cgmca.write(str(tmp_path / "f.mat:W"), frame, columns=True)
+    assert np.array_equal(cgmca.read(str(tmp_path / "f.mat:W"), columns=True), frame.to_numpy())
+    assert cgmca.read(str(tmp_path / "f.mat:Z"), frame=True).equals(frame)

@@ -22,7 +22,7 @@ class BlockReader::Source {
   virtual std::optional<Index> samples() const = 0;
   virtual std::vector<std::string> feature_names() const { return names_; }  // one a feature, all different, or none
   void set_feature_names(std::vector<std::string> names) { names_ = std::move(names); }
-  virtual const std::vector<std::string>& ids() const;                   // of the samples handed out last, or none
+  virtual const std::vector<std::string>& ids() const;  // of the samples handed out last, or none
   // Where the file has a number; `columns` as it was opened with.
   virtual std::string place(Index sample, Index feature, bool columns) const;
   virtual bool streams() const { return true; }

@@ -22,7 +22,7 @@
 // Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
 // or in Fortran order, alone. CSV does not stream with `columns`.
 //
-// Text (.csv .tsv) is read as spreadsheets, pandas and R write it. A first line with text in it is a
+// Text (.csv .tsv) is read as spreadsheets, pandas and Octave write it. A first line with text in it is a
 // header. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
 // or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands
 // separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)

@@ -60,6 +60,10 @@ void check(const Options& options) {
     options.tuning.check();
   }
   if (options.output.empty()) return;
+  std::vector<std::string> inputs = options.pairs.paths;
+  inputs.insert(inputs.end(), options.extra.paths.begin(), options.extra.paths.end());
+  inputs.push_back(options.summary);
+  check_target(options.output, inputs);
   const std::string extension = extension_of(options.output);
   for (const char* data : {".mat", ".npz", ".h5", ".hdf5", ".npy", ".csv", ".tsv"}) {
     if (extension != data) continue;
@@ -68,10 +72,6 @@ void check(const Options& options) {
                     "cgmca export m -o m.mat (or .npz, .h5)",
                     extension));
   }
-  std::vector<std::string> inputs = options.pairs.paths;
-  inputs.insert(inputs.end(), options.extra.paths.begin(), options.extra.paths.end());
-  inputs.push_back(options.summary);
-  check_target(options.output, inputs);
 }
 
 // Whether to go on: with --dry-run the figures are printed instead.

@@ -135,6 +135,11 @@ def test_the_command_line_reads_pythons_model_and_python_the_command_lines(tmp_p
     Summary(8, 6).add(X, Y).save(str(tmp_path / "ours"))
     run(PROGRAM, "merge", tmp_path / "ours", tmp_path / "summary", "-o", tmp_path / "both")
     assert Summary.load(str(tmp_path / "both")).n_samples == 400
+    # of one file, whose pairs would count twice
+    summary, again = (Summary.load(str(tmp_path / "summary")) for _ in range(2))
+    with pytest.raises(ValueError, match="x.npy"):
+        summary.merge(again)
+    assert summary.merge(again, allow_repeats=True).n_samples == 400
 
 
 @pytest.mark.parametrize("covariance, n, restored", [

@@ -37,7 +37,7 @@ Index for_blocks(const Session& session, const std::string& what, SampleReader& 
   reader = std::move(inputs.front());
   if (gaps.count() == 0) return 0;
   if (missing == Missing::error) gaps.fail();
-  session.message(gaps.text() + (missing == Missing::drop ? ", and are left out" : ", and are NaN in the result"));
+  session.message(gaps.text() + (missing == Missing::drop ? "; left out" : "; NaN in the result"));
   return gaps.count();
 }
 

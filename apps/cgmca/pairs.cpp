@@ -190,7 +190,7 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
     std::vector<SampleReader::Block> blocks = read_block();
     const Index first = gaps_.seen(), n = columns_of(blocks.front());
     if (n == 0) {
-      if (gaps_.count() > 0) session_.message(gaps_.text() + ", and are left out");
+      if (gaps_.count() > 0) session_.message(gaps_.text() + "; left out");
       return blocks;
     }
     numbers_ = gaps_.complete(blocks, inputs_);

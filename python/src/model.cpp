@@ -100,7 +100,7 @@ py::array fuse_with(const FittedModel& self, const std::vector<int>& numbers, co
     }
     let_signals_through();
   }
-  return std::move(result);
+  return result;
 }
 
 py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,

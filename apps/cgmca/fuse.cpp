@@ -134,6 +134,7 @@ void add_fuse(CLI::App& app, Session& session) {
       ->expected(1, -1);
   command.add_option("--domains", options->domains, "The domains that the inputs are of, where not all are given")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->option_text("LIST");
   add_output_option(command, options->output, "Z",
                     "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z)");

@@ -28,7 +28,8 @@ def test_the_errors_are_those_of_refitting_from_the_raw_pairs():
         errors.append(np.sum(missed**2) / np.sum((X[held] - X[train].mean(axis=0)) ** 2))
     mean, standard_error = result.trials[0].errors["translation"]
     assert abs(np.mean(errors) - mean) < 4 * standard_error
-    assert set(result.trials[0].errors) == {"distance", "translation", "translation-to-2", "classification"}
+    assert set(result.trials[0].errors) == {"distance", "translation", "translation-to-2", "classification",
+                                            "likelihood", "partner"}
 
 
 def test_it_finds_the_number_of_causes_and_beats_the_plain_fit():

@@ -148,7 +148,7 @@ def test_an_output_that_is_an_input_is_called_so(folder):
 
 @pytest.mark.parametrize("word, command", [
     ("predict", "translate"), ("transform", "apply"), ("train", "fit"), ("convert", "translate"), ("inverse", "translate"),
-    ("evaluate", "verify"), ("combine", "merge"), ("show", "info"), ("fuse", "fit")])
+    ("evaluate", "verify"), ("combine", "merge"), ("show", "info"), ("fusion", "fuse")])
 def test_an_unknown_command_is_suggested_by_meaning(folder, word, command):
     assert f"there is no command '{word}', that is '{command}' here" in folder.fails(2, word, "a.npy")
 

@@ -97,7 +97,7 @@ def test_tune_with_labels_writes_a_page(wide):
                      "0.1", "-o", "t.html")
     assert "error of classification" in result.out and "→" in result.out and "*" in result.out
     page = (wide / "t.html").read_text()
-    assert page.count("<svg") == 4 and "(chosen)" in page  # one for each covariance
+    assert page.count("<svg") == 6 and "(chosen)" in page  # one for each covariance
     np.save(wide / "few.npy", np.zeros(5))
     assert "5 labels for 24 pairs" in wide.fails(3, "tune", "c.npy", "d.npy", "--labels", "few.npy")
 

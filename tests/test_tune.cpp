@@ -169,6 +169,23 @@ TEST(Tuning, ALikelihoodOfASaturatedFitIsInfeasible) {
   EXPECT_THROW(tune(folds_of(pairs, dealt(4)), options), InvalidInput);
 }
 
+TEST(Tuning, WhatALikelihoodDoesNotKnowIsNotChosen) {
+  Random random(33);
+  const Pairs pairs = random_pairs(random, 40, 40, 20);
+  TuneOptions options;
+  options.ranks = {2, 3};
+  options.max_ranks = {0};
+  options.ridges = {0.0, 1.0};
+  options.criterion = Criterion::likelihood;
+  const TuneResult result = tune(folds_of(pairs, dealt(4)), options);
+  ASSERT_EQ(result.trials.size(), 4U);
+  EXPECT_TRUE(std::isnan(result.trials[0][Criterion::likelihood].mean));  // saturated without a ridge
+  EXPECT_EQ(result.choice().ridge, Ridge(1));
+  EXPECT_EQ(result.trials[result.best].candidate.ridge, Ridge(1));
+  options.ridges = {0.0};
+  EXPECT_THROW(tune(folds_of(pairs, dealt(4)), options), InvalidInput);
+}
+
 TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
   Random random(3);
   for (Index n : {30, 300}) {

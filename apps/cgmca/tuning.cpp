@@ -88,7 +88,8 @@ std::vector<std::size_t> by_merit(const TuneResult& result) {
   std::vector<std::size_t> order(result.trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return result.trials[a][result.criterion].mean < result.trials[b][result.criterion].mean;
+    const double first = result.trials[a][result.criterion].mean, second = result.trials[b][result.criterion].mean;
+    return std::isnan(first) ? false : std::isnan(second) || first < second;
   });
   return order;
 }
@@ -245,7 +246,7 @@ std::string describe_text(const TuneResult& result) {
   if (order.size() > most) text += fmt::format("    … {} more (--json, or -o HTML)\n", order.size() - most);
   if (!shown) text += line(result.chosen);
   if (!result.infeasible.empty())
-    text += fmt::format("    {} of the grid need a higher rank\n", result.infeasible.size());
+    text += fmt::format("    {} of the grid cannot be fitted to so few pairs\n", result.infeasible.size());
   const Candidate& choice = result.choice();
   text +=
       fmt::format("* best, → simplest within one standard error of it{}: --cov {}{}{}\n",

@@ -108,14 +108,16 @@ bool simpler(const Candidate& a, const Candidate& b) {
          std::tuple(unlimited(b.rank), unlimited(b.max_rank), -strength(b.ridge));
 }
 
+// An error that is not known is the largest.
+double error_of(const Trial& trial, Criterion criterion) {
+  const double mean = trial[criterion].mean;
+  return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
+}
+
 // Of `trials` the one of the least error; of equals the simplest.
 std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
   return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-    const auto error = [&](std::size_t t) {  // one that is not known is the largest
-      const double mean = result.trials[t][criterion].mean;
-      return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
-    };
-    const double first = error(a), second = error(b);
+    const double first = error_of(result.trials[a], criterion), second = error_of(result.trials[b], criterion);
     return first != second ? first < second : simpler(result.trials[a].candidate, result.trials[b].candidate);
   });
 }
@@ -124,7 +126,7 @@ std::vector<std::size_t> within_one_standard_error(const TuneResult& result, std
                                                    Criterion criterion) {
   const Score& best = result.trials[least(result, trials, criterion)][criterion];
   std::erase_if(trials,
-                [&](std::size_t t) { return result.trials[t][criterion].mean > best.mean + best.standard_error; });
+                [&](std::size_t t) { return error_of(result.trials[t], criterion) > best.mean + best.standard_error; });
   return trials;
 }
 
@@ -135,6 +137,12 @@ void choose(TuneResult& result) {
   std::vector<std::size_t> trials(result.trials.size());
   std::iota(trials.begin(), trials.end(), std::size_t{0});
   result.best = least(result, trials, result.criterion);
+  if (std::isnan(result.trials[result.best][result.criterion].mean)) {
+    throw InvalidInput(
+        fmt::format("the criterion {} is not known for anything in the grid: a correlation of every training set is 1. "
+                    "Give ridges above 0, or smaller max_ranks",
+                    name(result.criterion)));
+  }
   trials = within_one_standard_error(result, trials, result.criterion);
   if (result.criterion == Criterion::classification) {
     trials = within_one_standard_error(result, trials, Criterion::translation);

@@ -216,11 +216,24 @@ void bind_summary(py::module_& module) {
           [](py::object self, const py::object& other, bool allow_repeats) {
             const Summary copy = other.cast<SharedSummary&>().use([](const Summary& own) { return own; });
             const Repeats repeats = allow_repeats ? Repeats::allow : Repeats::refuse;
-            self.cast<SharedSummary&>().use([&](Summary& own) { own.merge(copy, repeats); });
+            Index moved = 0;
+            self.cast<SharedSummary&>().use([&](Summary& own) {
+              own.merge(copy, repeats);
+              for (Index i = 1; i <= own.domains(); ++i) {
+                const auto &ours = own.domain(static_cast<Domain>(i)).feature_names,
+                           &theirs = copy.domain(static_cast<Domain>(i)).feature_names;
+                if (!ours.empty() && !theirs.empty()) moved += moved_by(order_of(ours, theirs));
+              }
+            });
+            const std::string note =
+                fmt::format("{} features of the other summary are put into the order of this one", moved);
+            if (moved > 0 && PyErr_WarnEx(PyExc_UserWarning, note.c_str(), 1) != 0) throw py::error_already_set();
             return self;
           },
           py::arg("other"), py::arg("allow_repeats") = false,
-          "Take in another summary's samples. Returns the summary itself.\n\n"
+          "Take in another summary's samples. Returns the summary itself. Features whose names are in another order "
+          "are\n"
+          "put right, with a warning; other names are an error.\n\n"
           "Where both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a\n"
           "ValueError unless ``allow_repeats``. Summaries made in memory do not know where their samples came from.")
       .def(

@@ -105,3 +105,14 @@ def test_errors(tmp_path, pairs):
     cgmca.save(MCA().fit(X, Y), tmp_path / "model")
     with pytest.raises(ValueError, match="a cgmca-model, not a cgmca-summary"):
         Summary.load(str(tmp_path / "model"))
+
+
+def test_merging_puts_features_in_another_order_right_and_warns():
+    X = np.random.default_rng(8).normal(size=(60, 3))
+    one = cgmca.Summary(3, feature_names=[["a", "b", "c"]]).add(X[:30])
+    two = cgmca.Summary(3, feature_names=[["c", "b", "a"]]).add(X[30:, ::-1])
+    with pytest.warns(UserWarning, match="2 features of the other summary are put into the order of this one"):
+        one.merge(two)
+    assert np.allclose(one.means[0], X.mean(axis=0))
+    with pytest.raises(ValueError, match="other names"):
+        one.merge(cgmca.Summary(3, feature_names=[["a", "b", "d"]]).add(X))

@@ -1,6 +1,7 @@
 """Python threads, the GIL, and Ctrl-C."""
 
 import _thread
+import signal
 import subprocess
 import sys
 import textwrap
@@ -79,6 +80,7 @@ def test_ctrl_c_stops_long_work(work):
     """A loop that takes many seconds, interrupted after the first half second or so of it."""
     script = textwrap.dedent(f"""
         import os, signal, sys, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
         import numpy as np, cgmca
         from cgmca import MCA
         base = np.random.default_rng(0).normal(size=(4000, 600))
@@ -107,6 +109,7 @@ def test_ctrl_c_stops_long_work(work):
 def test_an_interrupted_summary_is_as_it_was():
     X = np.random.default_rng(0).normal(size=(60000, 300))
     summary = Summary(300, 300, accumulate="qr").add(X[:100], X[:100])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     try:
@@ -115,6 +118,7 @@ def test_an_interrupted_summary_is_as_it_was():
                 summary.add(X, X)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
     assert (summary.n_samples - 100) % 60000 == 0
 
 

@@ -208,6 +208,8 @@ TEST(Fuse, UsesTheOtherDomainWhereOneIsMissing) {
   EXPECT_LT(relative(some.col(4), alone.col(4)), 1e-13);
   EXPECT_LT(relative(some.col(5), both.col(5)), 1e-13);
   pairs.X2(0, 4) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(fuse(model, {{Domain::one, pairs.X1}, {Domain::two, pairs.X2}}), NotFinite);
+  pairs.X2(0, 4) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(fuse(model, {{Domain::one, pairs.X1}, {Domain::two, pairs.X2}}), InvalidInput);
   EXPECT_THROW(fuse(model, {}), InvalidInput);
   EXPECT_THROW(fuse(model, {{Domain::one, pairs.X1}, {Domain::one, pairs.X1}}), InvalidInput);

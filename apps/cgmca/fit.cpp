@@ -57,6 +57,10 @@ void check(const Options& options) {
           "--tune chooses covariance, max rank and ridge itself; say what to try with --covs, --ranks, "
           "--max-ranks and --ridges");
     }
+    if (options.calibrate > 0 && options.calibrate != options.tuning.folds.folds) {
+      throw UsageError(
+          fmt::format("--tune and --calibrate use the same folds; give --folds {} too", options.calibrate));
+    }
     options.tuning.check();
   }
   if (options.output.empty()) return;
@@ -193,7 +197,7 @@ void add_fit(CLI::App& app, Session& session) {
   command
       .add_option("--calibrate", options->calibrate,
                   "Measure the errors of translations on K parts of the pairs, each left out in turn (10 serves); with "
-                  "--tune its --folds are used")
+                  "--tune as many as its --folds")
       ->check(CLI::Range(2, 1000))
       ->option_text("K");
   add_accumulate_option(command, options->accumulate);

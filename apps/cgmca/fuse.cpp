@@ -66,7 +66,7 @@ std::vector<Matrix> next_of(std::vector<SampleReader>& readers, Index block) {
 Index count_incomplete(const std::vector<Matrix>& X) {
   Index count = 0;
   for (Index j = 0; j < X.front().cols(); ++j) {
-    count += std::any_of(X.begin(), X.end(), [j](const Matrix& one) { return !one.col(j).allFinite(); }) ? 1 : 0;
+    count += std::any_of(X.begin(), X.end(), [j](const Matrix& one) { return one.col(j).hasNaN(); }) ? 1 : 0;
   }
   return count;
 }

@@ -103,12 +103,24 @@ void check(const Model& model, const std::vector<DomainSamples>& present) {
   }
 }
 
+// Whether sample j has this domain: NaN says that it has not. Infinity is a mistake of the data.
+bool is_present(const DomainSamples& samples, Index j) {
+  const auto x = samples.X.col(j);
+  if (x.hasNaN()) return false;
+  if (x.allFinite()) return true;
+  Index feature = 0;
+  x.cwiseAbs().maxCoeff(&feature);
+  throw NotFinite(fmt::format("domain {} holds infinity at sample {}, feature {} (counted from 0)",
+                              number(samples.domain), j, feature),
+                  j, feature);
+}
+
 // The samples by which domains they have.
 std::map<Presence, std::vector<Index>> by_presence(const Model& model, const std::vector<DomainSamples>& given) {
   std::map<Presence, std::vector<Index>> groups;
   for (Index j = 0; j < given.front().X.cols(); ++j) {
     Presence present(model.domains.size());
-    for (const DomainSamples& samples : given) present[slot(samples.domain)] = samples.X.col(j).allFinite();
+    for (const DomainSamples& samples : given) present[slot(samples.domain)] = is_present(samples, j);
     groups[present].push_back(j);
   }
   return groups;

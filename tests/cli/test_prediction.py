@@ -95,6 +95,7 @@ def test_error_bars_that_cannot_be_given_are_refused(folder):
     assert "--interval is for --method lmmse" in folder.fails(
         2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9, "--lower", "l.npy",
         "--upper", "u.npy", "--method", "exact")
+    assert "give --folds 10 too" in folder.fails(2, "fit", "a.npy", "b.npy", "--tune", "--calibrate", 10, "-o", "m")
     folder.summary()
     assert "--calibrate deals the pairs to folds" in folder.fails(
         2, "fit", "--summary", "s", "--calibrate", 5, "-o", "m")

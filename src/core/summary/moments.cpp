@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "state.hpp"
@@ -82,6 +83,22 @@ Moments factored_moments(const Summary& summary) {
   Summary::State all = all_compressed(summary.state());
   if (all.gram() != nullptr) all.turn_to_framed();
   return moments_of(all, SummaryForm::qr);
+}
+
+std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {
+  const Moments moments = factored_moments(summary);
+  const double n = static_cast<double>(summary.samples());
+  Index most = 0;
+  for (const Array& S : moments.S) most = std::max(most, S.cols());
+  std::vector<Matrix> H;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Matrix S = linalg::download(moments.S[i]);
+    const Index start = moments.layout.start(static_cast<Index>(i)), d = S.rows();
+    H.emplace_back(Matrix::Zero(d, most + 1));
+    H[i].leftCols(S.cols()) = std::sqrt(n - 1) * S;
+    H[i].col(most) = std::sqrt(n) * (moments.mean.segment(start, d) - points[i]);
+  }
+  return H;
 }
 
 }  // namespace cgmca

@@ -28,4 +28,8 @@ struct Moments {
 Moments moments(const Summary& summary);           // throws TooFewSamples
 Moments factored_moments(const Summary& summary);  // the same, never in the gram form
 
+// H_i with H_i H_jᵀ = Σ (x_i - c_i)(x_j - c_j)ᵀ over the samples, for any points c, one a domain; all have as many
+// columns. For every linear f then Σ ‖f(x_1 - c_1, x_2 - c_2)‖² = ‖f(H_1, H_2)‖_F².
+std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary);
+
 }  // namespace cgmca

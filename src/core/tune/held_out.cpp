@@ -39,20 +39,12 @@ Directions directions_of(const Factors& factors) {
 }
 
 HeldOut hold_out(const Summary& part, const Directions& training) {
-  const Moments moments = factored_moments(part);
-  const double n = static_cast<double>(part.samples());
   HeldOut held;
-  held.samples = n;
-  const Index m = std::max(moments.S[0].cols(), moments.S[1].cols());
-  for (const Domain domain : kDomains) {
-    const auto i = slot(domain);
-    const Matrix S = linalg::download(moments.S[i]);
-    const Matrix& U = training.U[i];
-    const Vector step = part.mean(domain) - training.mean[i];
-    held.H[i] = Matrix::Zero(U.cols(), m + 1);
-    held.H[i].leftCols(S.cols()) = std::sqrt(n - 1) * AtB(U, S);
-    held.H[i].col(m) = std::sqrt(n) * AtB(U, step);
-    held.total[i] = (n - 1) * S.squaredNorm() + n * step.squaredNorm();
+  held.samples = static_cast<double>(part.samples());
+  const std::vector<Matrix> all = roots_about({training.mean[0], training.mean[1]}, part);
+  for (const std::size_t i : {0U, 1U}) {
+    held.H[i] = AtB(training.U[i], all[i]);
+    held.total[i] = all[i].squaredNorm();
     held.outside[i] = std::max(0.0, held.total[i] - held.H[i].squaredNorm());
   }
   return held;

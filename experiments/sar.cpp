@@ -94,7 +94,7 @@ struct Rules {
 // Fewer steps where there are more pairs: each costs more, and less depends on the choice.
 TuneOptions tuning_grid(Index pairs) {
   TuneOptions options;
-  options.families = {Family::identity, Family::correlation, Family::data2};
+  options.families = {Family::likelihood2, Family::identity, Family::correlation, Family::data2};
   options.ranks = {10, 20, 30, 40, 60, 100};
   options.max_ranks = {25, 50, 100, 200, 0};
   options.ridges = {0.0, 0.1, 1.0, 10.0, 100.0};
@@ -188,6 +188,8 @@ const char* title(SarMethod method) {
       return "MCA, ridge";
     case SarMethod::cgmca_ridge:
       return "CGMCA, ridge";
+    case SarMethod::likelihood:
+      return "likelihood2";
     case SarMethod::tuned:
       return "tuned";
   }
@@ -291,7 +293,6 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
 
       FoldOptions dealt;
       dealt.folds = options.folds;
-      dealt.repeats = row.matched < 200 ? 2 : 1;
       dealt.seed = options.seed + static_cast<std::uint64_t>(k);
       Folds folds({d, d}, dealt);
       folds.add(synthetic, measured);
@@ -312,7 +313,14 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       score(SarMethod::cgmca_ridge, fitted(Covariance::data(Domain::two, rules.k), ridged));
 
       TuneOptions grid = tuning_grid(row.matched);
-      grid.labels = {&synthetic, labels, &measured, labels};
+      grid.pairs = {&synthetic, &measured};
+      TuneOptions without_labels = grid;
+      without_labels.families = {Family::likelihood2};
+      without_labels.criterion = Criterion::partner;
+      const Regularization unlabelled = tune(folds, without_labels).choice().regularization();
+      score(SarMethod::likelihood, fitted(Covariance::likelihood(Domain::two), unlabelled));
+
+      grid.labels = {&chips.synthetic, chips.labels, &measured, labels};
       const TuneResult tuned = tune(folds, grid);
       scores.tuned = tuned.choice();
       const Covariance C = scores.tuned.covariance();

@@ -6,6 +6,7 @@
 //   unmapped     synthetic chips classify measured ones as they are
 //   measured     only the matched measured chips classify the others
 //   …            every other method: both classifiers trained on all mapped synthetic chips
+//   likelihood2  that covariance, its ridge by the rank of the partners of held-out chips: no label is used
 //   tuned        rank, max_rank, ridge and covariance by cross-validation over the matched pairs alone
 // Test chips enter nothing but the final score.
 #pragma once
@@ -40,8 +41,19 @@ struct SarOptions {
 };
 
 // The methods, in the order of the table.
-enum class SarMethod { unmapped, measured, mca, cgmca, mca_truncated, cgmca_truncated, mca_ridge, cgmca_ridge, tuned };
-inline constexpr std::size_t kSarMethods = 9;
+enum class SarMethod {
+  unmapped,
+  measured,
+  mca,
+  cgmca,
+  mca_truncated,
+  cgmca_truncated,
+  mca_ridge,
+  cgmca_ridge,
+  likelihood,
+  tuned
+};
+inline constexpr std::size_t kSarMethods = 10;
 const char* title(SarMethod method);
 
 struct Accuracy {

@@ -37,7 +37,7 @@ void add_table(Page& page, const SarResult& result, double Accuracy::*classifier
 std::string curves(const SarResult& result) {
   std::vector<Series> series;
   for (SarMethod method : {SarMethod::unmapped, SarMethod::measured, SarMethod::mca, SarMethod::cgmca_truncated,
-                           SarMethod::cgmca_ridge, SarMethod::tuned}) {
+                           SarMethod::cgmca_ridge, SarMethod::likelihood, SarMethod::tuned}) {
     Series one{title(method), {}, {}};
     for (const SarRow& row : result.rows) {
       one.x.push_back(static_cast<double>(row.matched));

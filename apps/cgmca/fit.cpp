@@ -150,6 +150,7 @@ Input read_summary(const Session& session, const Options& options) {
 
 void run(const Session& session, const Options& options) {
   check(options);
+  std::optional<EndsAtOnce> until_written(std::in_place);
   auto [c1, c2] = options.covariances.parse();
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
   if (!input.summary) return;
@@ -163,9 +164,8 @@ void run(const Session& session, const Options& options) {
   }
   session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
   Model model = fit(*input.summary, c1, c2, fit_options);
-  stop_if_interrupted();
   if (input.folds) {
-    const Index folds = input.folds->options().folds * input.folds->options().repeats;
+    const Index folds = input.folds->options().folds * input.folds->repeats();
     Progress progress(session, "folds calibrated", folds);
     model = calibrate(std::move(model), *input.folds, c1, c2, fit_options, [&](double done) {
       progress.update(static_cast<Index>(std::lround(done * static_cast<double>(folds))));
@@ -175,6 +175,7 @@ void run(const Session& session, const Options& options) {
   for (const std::string& warning : model.warnings()) session.message("warning: " + warning);
   Json object = describe(model);
   if (input.tuned) object["tuning"] = describe(*input.tuned);
+  until_written.reset();
   model.save(options.output);
   session.result(std::move(object), (input.tuned ? describe_text(*input.tuned) + "\n" : "") + describe_text(model),
                  {options.output});

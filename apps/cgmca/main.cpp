@@ -190,8 +190,7 @@ int main(int argc, char** argv) {
   restart_with_fitting_kernels(argv);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const bool json = wants_json(arguments);
-  announce_signals(!json);
-  watch_signals();
+  watch_signals(json);
   Session session;
   CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
   try {

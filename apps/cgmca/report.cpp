@@ -59,6 +59,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
   for (Domain domain : kDomains) {
     if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
   }
+  const EndsAtOnce nothing_is_written_yet;
   Seen seen;
   Progress progress(session, "pairs read", reader.samples());
   for (Index done = 0;;) {

@@ -45,6 +45,7 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
   const auto steps = static_cast<Index>(settings.digits.size()) * settings.repeat;
   MnistResult result;
   {
+    const EndsAtOnce nothing_is_written_yet;
     Progress progress(session, "classes done", steps);
     Index done = 0;
     result = run_mnist(data, settings, [&](double) {

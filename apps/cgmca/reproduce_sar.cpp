@@ -37,6 +37,7 @@ void reproduce_sar(const Session& session, const ReproduceOptions& options) {
   const auto steps = static_cast<Index>(settings.fractions.size()) * settings.draws;
   SarResult result;
   {
+    const EndsAtOnce nothing_is_written_yet;
     Progress progress(session, "draws done", steps);
     result = run_sar(chips, settings, [&](double done) {
       progress.update(static_cast<Index>(std::lround(done * static_cast<double>(steps))));

@@ -9,12 +9,21 @@ struct Interrupted {
 };
 
 // From now on SIGINT and SIGTERM are only noted; a second one ends the process as usual. SIGPIPE and SIGXFSZ are
-// ignored, so that a closed pipe and a file size limit are errors of the write that meets them.
-void watch_signals();
-
-void announce_signals(bool announce);  // whether a first one is answered with a line on stderr; it is at first
+// ignored, so that a closed pipe and a file size limit are errors of the write that meets them. A first signal is
+// answered with a line on stderr, with `json` only where it ends the process, by an object.
+void watch_signals(bool json);
 
 int pending_signal();        // 0: none
 void stop_if_interrupted();  // throws Interrupted
+
+// While one lives a first signal ends the process at once, with the status and message of Interrupted: LAPACK may work
+// for minutes and cannot be asked to stop. For work before the first output file is begun.
+class EndsAtOnce {
+ public:
+  EndsAtOnce();  // throws Interrupted
+  ~EndsAtOnce();
+  EndsAtOnce(const EndsAtOnce&) = delete;
+  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+};
 
 }  // namespace cgmca::cli

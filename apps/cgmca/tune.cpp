@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "files.hpp"
@@ -25,6 +26,7 @@ struct Options {
 void run(const Session& session, Options& options) {
   options.tuning.check();
   if (!options.output.empty()) check_target(options.output, options.pairs.paths);
+  std::optional<EndsAtOnce> until_written(std::in_place);
   PairReader reader(options.pairs, session);
   const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   DataOptions data;
@@ -47,6 +49,7 @@ void run(const Session& session, Options& options) {
     object["permutation_test"] = describe(*test);
     text += describe_text(*test);
   }
+  until_written.reset();
   std::vector<std::string> written;
   if (!options.output.empty()) {
     write_tuning_report(options.output, tuning.result, test ? &*test : nullptr);

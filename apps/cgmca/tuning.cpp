@@ -46,11 +46,9 @@ std::vector<int> read_labels(const std::string& path, bool columns) {
 
 TuneOptions grid(const TuningSpecs& specs) {
   TuneOptions options;
-  if (!specs.families.empty()) options.families.clear();
   for (const auto& text : split_list(specs.families)) {
     if (!text.empty()) options.families.push_back(chosen("--covs", text, kFamilies));
   }
-  if (specs.families.empty() && !specs.labels.empty()) options.families.assign(kFamilies.begin(), kFamilies.end());
   if (!specs.ranks.empty()) {
     for (const auto& text : split_list(specs.ranks)) options.ranks.push_back(parse_count("--ranks", text, 1));
   }
@@ -98,17 +96,23 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
       .add_option("--covs", specs.families,
                   "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2; default: "
-                  "identity, with labels all")
+                  "identity; with labels likelihood2 first, then the others; by likelihood and partner likelihood2")
       ->option_text("LIST");
   command.add_option("--ranks", specs.ranks, "Their ranks; default: 1,2,5,10,… as far as the pairs allow")
       ->option_text("LIST");
-  command.add_option("--max-ranks", specs.max_ranks, "Values of --max-rank; default: 5,10,20,…,all")
+  command
+      .add_option("--max-ranks", specs.max_ranks,
+                  "Values of --max-rank, each with each ridge; default: all, and without a ridge 5,10,20,…")
       ->option_text("LIST");
-  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,auto")->option_text("LIST");
+  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,10,100,auto")
+      ->option_text("LIST");
   command.add_option("--folds", specs.folds.folds, "Parts of the pairs, each held out in turn (default 5)")
       ->check(CLI::Range(2, 1000))
       ->option_text("N");
-  command.add_option("--repeats", specs.folds.repeats, "Times with other random folds (default 1)")
+  command
+      .add_option("--repeats", specs.folds.repeats,
+                  "Times with other random folds; default: 10 for up to 100 pairs, "
+                  "1000/pairs for more")
       ->check(CLI::Range(1, 1000))
       ->option_text("N");
   command.add_option("--seed", specs.folds.seed, "Of the folds (default 1)")->option_text("N");
@@ -120,9 +124,14 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
       ->option_text("NAME");
   command.add_option("--labels", specs.labels, "The classes of the pairs, whole numbers, for classification")
       ->option_text("FILE");
-  command.add_option("--reference", specs.reference, "Labelled samples of domain 1 to classify by; default: X1 itself")
+  command
+      .add_option("--reference", specs.reference, "More labelled samples of domain 1 to classify by, without partners")
       ->option_text("FILE");
   command.add_option("--reference-labels", specs.reference_labels, "Their classes")->option_text("FILE");
+  command
+      .add_option("--queries", specs.queries, "More labelled samples of domain 2 to be classified, without partners")
+      ->option_text("FILE");
+  command.add_option("--query-labels", specs.query_labels, "Their classes")->option_text("FILE");
 }
 
 void TuningSpecs::check() const {
@@ -130,6 +139,8 @@ void TuningSpecs::check() const {
   if (reference.empty() != reference_labels.empty()) {
     throw UsageError("--reference and --reference-labels go together");
   }
+  if (queries.empty() != query_labels.empty()) throw UsageError("--queries and --query-labels go together");
+  if (!queries.empty() && labels.empty()) throw UsageError("--queries needs --labels of the pairs");
   if (!reference.empty() && labels.empty()) throw UsageError("--reference needs --labels of the pairs");
   if (criterion == name(Criterion::classification) && labels.empty()) {
     throw UsageError("--criterion classification needs --labels FILE");
@@ -149,43 +160,69 @@ void read_folds(const Session& session, PairReader& reader, Folds& folds,
   }
 }
 
+// Samples of one domain with their classes.
+struct Labelled {
+  Matrix X;
+  std::vector<int> labels;
+};
+
+Labelled read_labelled(const Session& session, const std::string& path, const std::string& labels, Index domain,
+                       const PairReader& reader, const InputOptions& input) {
+  Labelled result;
+  if (path.empty()) return result;
+  SampleReader samples(path, input);
+  take_order(session, samples, reader.domains()[static_cast<std::size_t>(domain - 1)].feature_names,
+             fmt::format("domain {}", domain));
+  for_complete_samples(session, "labelled samples read", samples, Missing::error,
+                       [&](const Matrix& X) { result.X = appended(std::move(result.X), X); });
+  result.labels = read_labels(labels, input.columns);
+  if (static_cast<Index>(result.labels.size()) != result.X.cols()) {
+    throw UnequalSamples(fmt::format("'{}' holds {} labels for {} samples of '{}'", labels, result.labels.size(),
+                                     result.X.cols(), path));
+  }
+  return result;
+}
+
+void append(Labelled& all, const Labelled& more) {
+  if (more.labels.empty()) return;
+  all.X = appended(std::move(all.X), more.X);
+  all.labels.insert(all.labels.end(), more.labels.begin(), more.labels.end());
+}
+
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   const InputOptions& input) {
   TuneOptions options = grid(specs);
   options.data = data;
-  std::vector<int> labels, reference_labels;
-  Matrix reference, X1, X2;
-  std::vector<Index> numbers;  // of the pairs that --missing has left
-  if (!specs.labels.empty()) labels = read_labels(specs.labels, input.columns);
-  if (!specs.reference.empty()) {
-    SampleReader samples(specs.reference, input);
-    take_order(session, samples, reader.domains()[0].feature_names, "domain 1");
-    for_complete_samples(session, "reference samples read", samples, Missing::error,
-                         [&](const Matrix& X) { reference = appended(std::move(reference), X); });
-    reference_labels = read_labels(specs.reference_labels, input.columns);
-  }
+  const bool classes = !specs.labels.empty();
+  std::vector<int> labels;
+  if (classes) labels = read_labels(specs.labels, input.columns);
+  const Labelled more1 = read_labelled(session, specs.reference, specs.reference_labels, 1, reader, input);
+  const Labelled more2 = read_labelled(session, specs.queries, specs.query_labels, 2, reader, input);
 
-  const bool partners = options.criterion == Criterion::partner;
+  Matrix X1, X2;
+  std::vector<Index> numbers;  // of the pairs that --missing has left
   Tuning tuning{Folds(reader.domains(), specs.folds), {}};
+  const bool keep = classes || options.criterion == Criterion::partner;
   read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
     numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
-    if (partners || !labels.empty()) X2 = appended(std::move(X2), block.X2);
-    if (partners || (!labels.empty() && specs.reference.empty())) X1 = appended(std::move(X1), block.X1);
+    if (!keep) return;
+    X1 = appended(std::move(X1), block.X1);
+    X2 = appended(std::move(X2), block.X2);
   });
-  if (partners) options.pairs = {&X1, &X2};
-  if (!labels.empty()) {
+  if (keep) options.pairs = {&X1, &X2};
+  Labelled references, queries;
+  if (classes) {
     if (static_cast<Index>(labels.size()) != reader.first_samples()) {
       throw UnequalSamples(
           fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), reader.first_samples()));
     }
-    labels = picked(labels, numbers);
-    if (specs.reference.empty()) {
-      options.labels = {&X1, labels, &X2, labels};
-    } else {
-      options.labels = {&reference, reference_labels, &X2, labels};
-    }
+    references = {X1, picked(labels, numbers)};
+    queries = {X2, references.labels};
+    append(references, more1);
+    append(queries, more2);
+    options.labels = {&references.X, references.labels, &queries.X, queries.labels};
   }
-  const Index steps = specs.folds.folds * specs.folds.repeats;
+  const Index steps = tuning.folds.repeats() * specs.folds.folds;
   Progress progress(session, "training sets tried", steps);
   options.progress = [&](double done) {
     progress.update(static_cast<Index>(std::lround(done * static_cast<double>(steps))));
@@ -193,6 +230,31 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   };
   tuning.result = tune(tuning.folds, options);
   return tuning;
+}
+
+std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result) {
+  const auto c = static_cast<std::size_t>(result.criterion);
+  std::vector<std::pair<std::string, Score>> found;
+  if (std::isfinite(result.unmapped[c].mean)) found.emplace_back("(no map)", result.unmapped[c]);
+  if (std::isfinite(result.target_only[c].mean)) {
+    found.emplace_back(result.criterion == Criterion::classification ? "(matched samples of domain 2 alone)"
+                                                                     : "(nothing known of the other domain)",
+                       result.target_only[c]);
+  }
+  return found;
+}
+
+std::string rule_text(const TuneResult& result) {
+  switch (result.criterion) {
+    case Criterion::likelihood:
+    case Criterion::partner:
+      return "chosen";
+    case Criterion::classification:
+      return fmt::format("of {} that cannot be told from it, likelihoods first, the one with the least error of {}",
+                         result.alike, name(*result.tie_break));
+    default:
+      return fmt::format("simplest of {} that cannot be told from it", result.alike);
+  }
 }
 
 Json describe(const TuneResult& result) {
@@ -211,6 +273,14 @@ Json describe(const TuneResult& result) {
     }
     trials.push_back(std::move(entry));
   }
+  const auto baseline = [&](const std::array<Score, kCriteria.size()>& scores) {
+    Json entry = Json::object();
+    for (const Criterion criterion : kCriteria) {
+      const Score& score = scores[static_cast<std::size_t>(criterion)];
+      if (std::isfinite(score.mean)) entry[name(criterion)] = {{"mean", score.mean}, {"se", score.standard_error}};
+    }
+    return entry;
+  };
   return {{"n", result.samples},
           {"folds", result.folds.folds},
           {"repeats", result.folds.repeats},
@@ -218,6 +288,10 @@ Json describe(const TuneResult& result) {
           {"criterion", name(result.criterion)},
           {"best", candidate(result.trials[result.best].candidate)},
           {"chosen", candidate(result.choice())},
+          {"alike", result.alike},
+          {"tie_break", result.tie_break ? Json(name(*result.tie_break)) : Json(nullptr)},
+          {"baselines", {{"no_map", baseline(result.unmapped)}, {"target_only", baseline(result.target_only)}}},
+          {"remarks", result.remarks},
           {"infeasible", result.infeasible.size()},
           {"trials", std::move(trials)}};
 }
@@ -247,12 +321,14 @@ std::string describe_text(const TuneResult& result) {
   if (!shown) text += line(result.chosen);
   if (!result.infeasible.empty())
     text += fmt::format("    {} of the grid cannot be fitted to so few pairs\n", result.infeasible.size());
+  for (const auto& [what, scores] : baselines(result)) {
+    text += fmt::format("    {:<38}{:.4f} ± {:.4f}\n", what, scores.mean, scores.standard_error);
+  }
   const Candidate& choice = result.choice();
-  text +=
-      fmt::format("* best, → simplest within one standard error of it{}: --cov {}{}{}\n",
-                  result.criterion == Criterion::classification ? " and of the least translation error" : "",
-                  choice.covariance_name(), choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
-                  choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
+  text += fmt::format("* best, → {}: --cov {}{}{}\n", rule_text(result), choice.covariance_name(),
+                      choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
+                      choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
+  for (const std::string& remark : result.remarks) text += fmt::format("note: {}\n", remark);
   return text;
 }
 

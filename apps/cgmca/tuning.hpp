@@ -15,7 +15,7 @@
 namespace cgmca::cli {
 
 struct TuningSpecs {
-  std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels;
+  std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels, queries, query_labels;
   FoldOptions folds;
 
   void check() const;  // throws UsageError
@@ -36,6 +36,9 @@ void read_folds(const Session& session, PairReader& reader, Folds& folds,
 
 std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from the best to the worst
 std::string max_rank_text(Index max_rank);                    // "50", "all"
+
+std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result);  // by the criterion, with their names
+std::string rule_text(const TuneResult& result);  // "simplest of 4 that cannot be told from it"
 
 Json describe(const TuneResult& result);
 std::string describe_text(const TuneResult& result);

@@ -42,12 +42,13 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
     return fmt::format("{:.4f} ± {:.4f}", trial[result.criterion].mean, trial[result.criterion].standard_error);
   };
   page.section("The choice")
-      .text(fmt::format(
-          "Chosen: {} (error {}). It is the simplest of those within one standard error of the best, {} "
-          "(error {}){}: the least rank, then the least max rank, then the largest ridge.",
-          chosen.candidate.description(), score_text(chosen), best.candidate.description(), score_text(best),
-          result.criterion == Criterion::classification ? ", and within one of the least translation error among those"
-                                                        : ""));
+      .text(fmt::format("Chosen: {} (error {}). The best: {} (error {}). The choice is the {}.",
+                        chosen.candidate.description(), score_text(chosen), best.candidate.description(),
+                        score_text(best), result.chosen == result.best ? "best" : rule_text(result)));
+  for (const auto& [what, score] : baselines(result)) {
+    page.text(fmt::format("Beside it {}: error {:.4f} ± {:.4f}.", what, score.mean, score.standard_error));
+  }
+  for (const std::string& remark : result.remarks) page.text(fmt::format("Note: {}.", remark));
   if (test != nullptr) page.text(describe_text(*test));
 
   page.section("The grid");

@@ -41,6 +41,7 @@ Attained attained_by(const Session& session, const Options& options, const Model
 }
 
 void run(const Session& session, const Options& options) {
+  const EndsAtOnce nothing_is_written;
   const Model model = Model::load(options.model);
   const Attained found = attained_by(session, options, model);
   const double claimed = model.certificate.objective;

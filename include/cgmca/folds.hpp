@@ -18,7 +18,8 @@ class TensorWriter;
 
 struct FoldOptions {
   Index folds = 5;
-  Index repeats = 1;  // other random folds of the same samples; each costs the memory of a summary of all
+  Index repeats =
+      0;  // other random folds of the same samples, each in the memory of a summary of all; 0: see repeats()
   std::uint64_t seed = 1;
   Accumulate accumulate = Accumulate::automatic;
   bool operator==(const FoldOptions&) const = default;
@@ -37,6 +38,9 @@ class Folds {
   void merge(const Folds& other);
 
   const FoldOptions& options() const { return options_; }
+  // As asked for; else 10 for up to 100 samples, 1000/n for more, 1 from 1000 on, and never so many that they would
+  // take more than 1 GiB: few samples are dealt unluckily more often, and cost less. It falls while samples are added.
+  Index repeats() const { return static_cast<Index>(parts_.size()); }
   Index samples() const;
   Index domains() const { return parts_[0][0].domains(); }
   Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
@@ -52,6 +56,8 @@ class Folds {
   static Folds from_bytes(std::string_view bytes);
 
  private:
+  Index repeats_needed(Index samples) const;
+  void keep_repeats_for(Index samples);
   TensorWriter pack() const;
   static Folds unpack(const TensorReader& file);
 

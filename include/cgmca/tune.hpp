@@ -60,20 +60,26 @@ const char* name(Criterion criterion);
 struct TransferLabels {
   const Matrix* samples = nullptr;  // d1×m, labelled; they need no partners
   std::vector<int> sample_labels;   // m
-  const Matrix* queries = nullptr;  // d2×n: the pairs' domain 2, in the order they were added
-  std::vector<int> query_labels;    // n
+  // d2×(n or more): the pairs' domain 2, in the order they were added, then others that have no partners. Each is
+  // classified in the folds that it is held out from.
+  const Matrix* queries = nullptr;
+  std::vector<int> query_labels;
 };
 
-// For Criterion::partner: the pairs, in the order they were added to the folds.
+// For Criterion::partner, and to break ties of classification: the pairs, in the order they were added to the folds.
 struct PairSamples {
   const Matrix *X1 = nullptr, *X2 = nullptr;  // d1×n, d2×n
 };
 
 struct TuneOptions {
-  std::vector<Family> families = {Family::identity};
-  std::vector<Index> ranks, max_ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
-  std::vector<Ridge> ridges;            // empty: 0, 0.01, 0.1, 1, auto
-  std::optional<Criterion> criterion;   // default: classification where there are labels, else translation
+  // Empty: identity; for likelihood and partner likelihood2; for classification likelihood2, identity, correlation,
+  // data1, data2.
+  std::vector<Family> families;
+  std::vector<Index> ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
+  // Each with each ridge. Empty: no limit with every ridge, and without a ridge 5, 10, 20, … too.
+  std::vector<Index> max_ranks;
+  std::vector<Ridge> ridges;           // empty: 0, 0.01, 0.1, 1, 10, 100, auto
+  std::optional<Criterion> criterion;  // default: classification where there are labels, else translation
   TransferLabels labels;
   PairSamples pairs;
   DataOptions data;                           // rank_tol and extra samples
@@ -96,12 +102,20 @@ struct TuneResult {
   std::vector<Candidate> infeasible;  // those that were not
   Criterion criterion = Criterion::translation;
   std::size_t best = 0;  // the trial of the smallest mean
-  // The simplest within one standard error of it: least rank, then least max_rank, then largest ridge. For
-  // classification only of those within one standard error of the least translation error too, since few pairs leave
-  // many alike.
+  // How many cannot be told from it: their errors exceed its by no more than the standard error of the difference over
+  // the same folds.
+  std::size_t alike = 0;
+  // Of those: by likelihood and partner the best; by classification the likelihoods before the others, then the least
+  // error of tie_break; else the simplest: least rank, then least max_rank, then largest ridge.
   std::size_t chosen = 0;
+  std::optional<Criterion> tie_break;  // classification: partner where the pairs are given, else translation
+  // What there is without us, by the same folds; NaN where a criterion has no such thing. Domain 2 as it is, in place
+  // of domain 1 (as many features); the target domain alone (its matched samples classify, its mean is the estimate).
+  std::array<Score, kCriteria.size()> unmapped, target_only;
+  std::vector<std::string>
+      remarks;  // sentences: where a baseline does as well or better, where nothing can be told apart
   Index samples = 0;
-  FoldOptions folds;
+  FoldOptions folds;  // with the repeats that were made
 
   const Candidate& choice() const { return trials[chosen].candidate; }
 };

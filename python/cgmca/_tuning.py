@@ -16,8 +16,6 @@ from ._settings import as_count, as_fraction, as_pair, as_ridge
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-CRITERIA = ("distance", "translation", "translation-to-2", "classification")
-
 
 class Trial(NamedTuple):
     """One setting and its errors on held-out pairs: criterion → (mean, standard error)."""
@@ -41,8 +39,17 @@ class TuneResult:
     best_params : dict
         The setting of the smallest error.
     params : dict
-        The one to use: the simplest within one standard error of the best (least rank, least max_rank, largest ridge);
-        by classification, of those whose translation error too is within one standard error of the least.
+        The one to use. By 'likelihood' and 'partner' it is the best; by 'classification', of those that cannot be told
+        from the best (over the same folds, within one standard error of the difference), likelihoods first, the one
+        of the least 'partner' error; else the simplest of those (least rank, least max_rank, largest ridge).
+    alike : int
+        How many settings cannot be told from the best.
+    baselines : dict
+        What there is without a fit, by the same folds, as the errors of a trial: 'no_map' (Y as it is in place of X)
+        and 'target_only' (the matched samples of Y alone classify; the mean is the estimate). NaN where a criterion
+        has no such thing.
+    remarks : list of str
+        Where a baseline does as well or better, and where nothing can be told apart.
     """
 
     trials: List[Trial]
@@ -50,6 +57,9 @@ class TuneResult:
     criterion: str
     best_params: Dict[str, Any]
     params: Dict[str, Any]
+    alike: int
+    baselines: Dict[str, Dict[str, Tuple[float, float]]]
+    remarks: List[str]
 
     @property
     def estimator(self) -> CGMCA:
@@ -72,11 +82,12 @@ def _params(described: Tuple[str, int, int, Any]) -> Dict[str, Any]:
     return {"covariance": family, "n_components": rank or None, "max_rank": max_rank or None, "ridge": ridge}
 
 
-def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = "identity",
+def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], None] = None,
          n_components: Optional[Sequence[int]] = None, max_rank: Optional[Sequence[Optional[int]]] = None,
          ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
-         labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None, folds: int = 5,
-         repeats: int = 1, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Optional[ArrayLike] = None,
+         labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None,
+         queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None, folds: int = 5,
+         repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Optional[ArrayLike] = None,
          extra_Y: Optional[ArrayLike] = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
     """Try settings by cross-validation over the pairs.
 
@@ -88,10 +99,11 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     X, Y : array-like
         Matched pairs, samples as rows.
     covariance : str or list of str
-        'identity', 'correlation', 'data1', 'data2', 'likelihood1', 'likelihood2', or several of them.
+        'identity', 'correlation', 'data1', 'data2', 'likelihood1', 'likelihood2', or several of them. Default:
+        'identity'; by 'likelihood' and 'partner' 'likelihood2'; by 'classification' 'likelihood2' and the others.
     n_components, max_rank, ridge : list, optional
-        What to try; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs allow; the same from
-        5 on and no limit; 0, 0.01, 0.1, 1 and 'auto'.
+        What to try, each with each; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs
+        allow; no limit, and without a ridge 5, 10, 20, … too; 0, 0.01, 0.1, 1, 10, 100 and 'auto'.
     criterion : {'translation', 'translation-to-2', 'distance', 'classification', 'likelihood', 'partner'}, optional
         The error on held-out pairs. 'translation': share of domain 1's variance that the translation from domain 2
         leaves unexplained; 'translation-to-2': the other way; 'distance': mean squared distance of the mapped pairs
@@ -103,9 +115,12 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     labels : array-like of shape (n_samples,), optional
         Of the pairs, for 'classification'.
     labelled_X, labelled_y : array-like, optional
-        Labelled samples of domain 1, which need no partners; default: X and ``labels``.
+        More labelled samples of domain 1 to classify by, without partners.
+    queries, query_labels : array-like, optional
+        More labelled samples of domain 2 to be classified, without partners.
     folds, repeats, seed : int
-        Number of folds, of other random folds of the same pairs, and what they are drawn from.
+        Number of folds, of other random folds of the same pairs (default: 10 for up to 100 pairs, 1000/n for more), and
+        what they are drawn from.
     rank_tol, extra_X, extra_Y
         As for `CGMCA` and its `fit`.
     progress : callable, optional
@@ -131,30 +146,41 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str]] = 
     extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
     extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
     labelled_X = _tables.plain(_tables.in_order(labelled_X, names_of_X, "labelled_X"))
+    queries = _tables.plain(_tables.in_order(queries, names_of_Y, "queries"))
     X, Y = _as_rows(X), _as_columns(Y, finite=False)
-    families = [covariance] if isinstance(covariance, str) else list(covariance)
-    labelled: Any = None
-    of_labelled: List[int] = []
-    of_pairs: List[int] = []
-    if labels is not None:
-        labels = np.asarray(labels).ravel()
-        if (labelled_X is None) != (labelled_y is None):
-            raise ValueError("labelled_X and labelled_y belong together; one is missing")
-        labelled = X if labelled_X is None else check_array(labelled_X, dtype="numeric")
-        of = labels if labelled_y is None else np.asarray(labelled_y).ravel()
-        _, numbers = np.unique(np.concatenate([labels, of]), return_inverse=True)
-        of_pairs, of_labelled = numbers[:len(labels)].tolist(), numbers[len(labels):].tolist()
-    elif labelled_X is not None or labelled_y is not None:
+    families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
+    if labels is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
         raise ValueError("labelled samples without the labels of the pairs")
+    references, of_references = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
+    asked, of_asked = _with_more(Y, labels, queries, query_labels, "queries", "query_labels")
+    _, numbers = np.unique(np.concatenate([of_references, of_asked]), return_inverse=True)
     found = _core.tune(
         X, Y, families=families, ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
         max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
-        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds, repeats=repeats, seed=seed,
-        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, labelled=labelled,
-        labelled_labels=of_labelled, pair_labels=of_pairs, progress=progress)
+        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds,
+        repeats=as_count("repeats", repeats) or 0, seed=seed,
+        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, references=references,
+        reference_labels=numbers[:len(of_references)].tolist(), queries=asked,
+        query_labels=numbers[len(of_references):].tolist(), progress=progress)
     trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
-                      trials[found["best"]].params, trials[found["chosen"]].params)
+                      trials[found["best"]].params, trials[found["chosen"]].params, found["alike"],
+                      {baseline: found[baseline] for baseline in ("no_map", "target_only")}, found["remarks"])
+
+
+def _with_more(own: Any, labels: Any, more: Any, more_labels: Any, name: str, labels_name: str) -> Tuple[Any, Any]:
+    """The matched samples and further labelled ones of their domain, with all their labels; None without labels."""
+    if (more is None) != (more_labels is None):
+        raise ValueError(f"{name} and {labels_name} belong together; one is missing")
+    if labels is None:
+        return None, np.empty(0, int)
+    labels = np.asarray(labels).ravel()
+    if more is None:
+        return own, labels
+    more = check_array(more, dtype="numeric")
+    if more.shape[1] != own.shape[1]:
+        raise ValueError(f"{name} has {more.shape[1]} features, its domain {own.shape[1]}")
+    return np.concatenate([own, more]), np.concatenate([labels, np.asarray(more_labels).ravel()])
 
 
 def _as_rows(X: Any) -> Any:

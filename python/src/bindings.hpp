@@ -15,6 +15,8 @@
 #include <tuple>
 #include <utility>
 
+#include "interruptible.hpp"
+
 namespace cgmca::python {
 
 namespace py = pybind11;
@@ -31,14 +33,24 @@ void bind_image(py::module_& module);
 // taken only without the GIL, so that neither waits for the other.
 class SharedSummary {
  public:
-  explicit SharedSummary(Summary summary) : summary_(std::move(summary)) {}
+  explicit SharedSummary(Summary summary) : inside_(std::make_shared<Inside>(std::move(summary))) {}
 
   // work(summary) while no other thread has it. Call with the GIL; it is released.
   template <class Work>
   auto use(Work work) {
     const py::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return work(summary_);
+    const std::lock_guard lock(inside_->mutex);
+    return work(inside_->summary);
+  }
+  // The same for work that Ctrl-C may leave behind: see interruptibly(). Other uses then wait for its end.
+  template <class Result, class Work>
+  Result use_interruptibly(Work work, const py::object& progress = py::none()) {
+    return interruptibly<Result>(
+        [work = std::move(work), inside = inside_](const Report& report) {
+          const std::lock_guard lock(inside->mutex);
+          return work(static_cast<const Summary&>(inside->summary), report);
+        },
+        progress);
   }
   // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
   // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
@@ -47,8 +59,12 @@ class SharedSummary {
  private:
   void add_in_order(const py::tuple& arrays);
 
-  Summary summary_;
-  std::mutex mutex_;
+  struct Inside {
+    explicit Inside(Summary summary_) : summary(std::move(summary_)) {}
+    Summary summary;
+    std::mutex mutex;
+  };
+  std::shared_ptr<Inside> inside_;
 };
 
 // A fitted model, never changed, and its translations, kept once computed: `exact` costs a factorization.

@@ -48,11 +48,9 @@ std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covarianc
                                          std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
                                          const py::object& extra_Y) {
-  const Settings settings(rank_tol, max_rank, ridge, extra_X, extra_Y);
-  auto model = std::make_unique<FittedModel>(
-      summary.use([&](const Summary& own) { return fit(own, c1, c2, settings.options); }));
-  let_signals_through();
-  return model;
+  const auto settings = std::make_shared<Settings>(rank_tol, max_rank, ridge, extra_X, extra_Y);
+  return std::make_unique<FittedModel>(summary.use_interruptibly<Model>(
+      [settings, c1, c2](const Summary& own, const Report&) { return fit(own, c1, c2, settings->options); }));
 }
 
 std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::object& rows1, const py::object& rows2,
@@ -60,16 +58,16 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::o
                                           std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
                                           const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
                                           const py::object& extra_Y) {
-  const Settings settings(rank_tol, max_rank, ridge, extra_X, extra_Y);
+  const auto settings = std::make_shared<Settings>(rank_tol, max_rank, ridge, extra_X, extra_Y);
   const Samples X(rows1, "X"), Y(rows2, "Y");
-  Folds dealt({X.features(), Y.features()}, {.folds = folds, .seed = seed});
+  const auto dealt = std::make_shared<Folds>(std::vector<DomainInfo>{X.features(), Y.features()},
+                                             FoldOptions{.folds = folds, .seed = seed});
   for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
-                  [&](Index, const auto& X1, const auto& X2) { dealt.add(X1, X2); });
-  const py::gil_scoped_release release;
-  return std::make_unique<FittedModel>(calibrate(fitted.model, dealt, c1, c2, settings.options, [](double) {
-    const py::gil_scoped_acquire acquire;
-    let_signals_through();
-  }));
+                  [&](Index, const auto& X1, const auto& X2) { dealt->add(X1, X2); });
+  return std::make_unique<FittedModel>(
+      interruptibly<Model>([model = fitted.model, dealt, c1, c2, settings](const Report& report) {
+        return calibrate(model, *dealt, c1, c2, settings->options, report);
+      }));
 }
 
 }  // namespace

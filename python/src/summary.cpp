@@ -158,9 +158,9 @@ void SharedSummary::add(const py::tuple& arrays) {
   fresh.add_in_order(ordered);
   use([&](Summary& own) {
     if (own.samples() == 0) {
-      own = std::move(fresh.summary_);
+      own = std::move(fresh.inside_->summary);
     } else {
-      own.merge(fresh.summary_);  // another thread was first
+      own.merge(fresh.inside_->summary);  // another thread was first
     }
   });
 }
@@ -183,14 +183,14 @@ void SharedSummary::add_in_order(const py::tuple& arrays) {
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
     return use([&](Summary& own) { own.add(X); });
   }
-  std::unique_lock lock(mutex_, std::defer_lock);
+  std::unique_lock lock(inside_->mutex, std::defer_lock);
   {
     const py::gil_scoped_release release;
     lock.lock();
   }
-  Summary longer = summary_;
+  Summary longer = inside_->summary;
   for_matched_blocks(domains, per_block, [&](const MatchedSamples& X) { longer.add(X); });
-  summary_ = std::move(longer);
+  inside_->summary = std::move(longer);
 }
 
 void bind_summary(py::module_& module) {

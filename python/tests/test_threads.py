@@ -106,6 +106,40 @@ def test_ctrl_c_stops_long_work(work):
     assert float(result.stdout.split()[1]) < 10
 
 
+def test_ctrl_c_stops_one_long_factorization():
+    """Of 1,400 + 1,400 features: seconds within LAPACK, which cannot be asked to stop. What it was doing may go on, but
+    not after the program has ended, and the summary can be used again."""
+    script = textwrap.dedent("""
+        import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        import numpy as np, cgmca
+        random = np.random.default_rng(0)
+        X, Y = random.normal(size=(2, 3000, 1400))
+        summary = cgmca.Summary(1400, 1400).add(X, Y)
+        def interrupt():
+            time.sleep(0.3)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        sent = []
+        threading.Thread(target=interrupt, daemon=True).start()
+        try:
+            cgmca.MCA().fit_summary(summary)
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - sent[0])
+            if again:
+                print(cgmca.MCA(2).fit_summary(summary).n_features_in_)
+        else:
+            print("finished")
+    """)
+    for again in (False, True):
+        result = subprocess.run([sys.executable, "-c", f"again = {again}\n" + script], capture_output=True, text=True,
+                                timeout=300)
+        words = result.stdout.split()
+        assert result.returncode == 0 and words[0] == "interrupted", result.stdout + result.stderr
+        assert float(words[1]) < 2
+        assert words[2:] == (["1400"] if again else [])
+
+
 def test_an_interrupted_summary_is_as_it_was():
     X = np.random.default_rng(0).normal(size=(60000, 300))
     summary = Summary(300, 300, accumulate="qr").add(X[:100], X[:100])

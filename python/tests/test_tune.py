@@ -70,10 +70,29 @@ def test_labels_of_any_kind_choose_by_classification():
     assert min(trial.errors["classification"][0] for trial in chance.trials) > 0.4
 
 
+def test_baselines_are_scored_by_the_same_folds():
+    random = np.random.default_rng(1)
+    which = random.integers(0, 3, size=90)
+    centres = random.normal(size=(3, 20))
+    X = centres[which] + 0.5 * random.normal(size=(90, 20))
+    Y = X + 0.01 * random.normal(size=X.shape)
+    settings = dict(n_components=[2], ridge=[1], labels=which[:60])
+    result = tune(X[:60], Y[:60], **settings)
+    assert result.baselines["no_map"]["classification"][0] < 0.1 > result.baselines["target_only"]["classification"][0]
+    assert result.baselines["no_map"]["translation"][0] < 0.01 and result.baselines["target_only"]["translation"][0] == 1
+    assert result.params["covariance"] == "likelihood2" and result.params["n_components"] is None
+    assert np.isnan(tune(X, Y[:, :5], n_components=[2], ridge=[1]).baselines["no_map"]["translation"][0])
+    assert any("without a map" in remark for remark in tune(X, Y, n_components=[1], ridge=[1]).remarks)
+    more = tune(X[:60], Y[:60], queries=Y[60:], query_labels=np.full(30, 9), **settings)  # a class that nobody knows
+    assert more.trials[0].errors["classification"][0] > 0.3
+    with pytest.raises(ValueError, match="queries and query_labels belong together"):
+        tune(X[:60], Y[:60], queries=Y[60:], **settings)
+
+
 def test_progress_is_told_and_may_stop_it():
     X, Y = few()
     told = []
-    tune(X, Y, n_components=[2], ridge=[0.1], folds=4, progress=told.append)
+    tune(X, Y, n_components=[2], ridge=[0.1], folds=4, repeats=1, progress=told.append)
     assert told == [0.25, 0.5, 0.75, 1]
 
     class Enough(Exception):

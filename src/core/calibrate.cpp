@@ -58,7 +58,7 @@ Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Cov
   for (const Domain domain : kDomains) {
     missed[slot(domain)].squares = Vector::Zero(model.domain(domain).features());
   }
-  for (Index repeat = 0; repeat < dealt.repeats; ++repeat) {
+  for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
     for (Index fold = 0; fold < dealt.folds; ++fold) {
       const Model training = fit_to_others(folds.training(repeat, fold), c1, c2, options);
       const Summary& part = folds.held_out(repeat, fold);
@@ -69,7 +69,7 @@ Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Cov
       }
       if (progress) {
         progress(static_cast<double>(repeat * dealt.folds + fold + 1) /
-                 static_cast<double>(dealt.repeats * dealt.folds));
+                 static_cast<double>(folds.repeats() * dealt.folds));
       }
     }
   }

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -27,23 +29,39 @@ Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
   return deal(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
 }
 
+// Of Folds::repeats(). Never more for more samples, so that what was dealt before is a part of what is needed later.
+Index repeats_for(const FoldOptions& options, Index samples, Index features) {
+  if (options.repeats > 0) return options.repeats;
+  constexpr double most = 10, pairs = 1000, bytes = 1 << 30;
+  const double n = static_cast<double>(std::max<Index>(1, samples)), size = n * static_cast<double>(features) * 8;
+  return static_cast<Index>(std::max(1.0, std::floor(std::min({most, std::ceil(pairs / n), bytes / size}))));
+}
+
+Index all_features(const std::vector<DomainInfo>& domains) {
+  Index sum = 0;
+  for (const DomainInfo& domain : domains) sum += domain.features;
+  return sum;
+}
+
 std::string prefix_of(std::size_t repeat, std::size_t fold) { return fmt::format("{}.{}.", repeat, fold); }
 
 }  // namespace
 
 Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options) : options_(options), dealt_(1, 0) {
   if (options.folds < 2) throw InvalidInput(fmt::format("{} folds; at least 2 are needed", options.folds));
-  if (options.repeats < 1) throw InvalidInput(fmt::format("{} repeats; at least 1 is needed", options.repeats));
+  if (options.repeats < 0) throw InvalidInput(fmt::format("{} repeats; at least 1 is needed", options.repeats));
+  const Index repeats = repeats_for(options, 0, all_features(domains));
   const std::vector<Summary> empty(static_cast<std::size_t>(options.folds),
                                    Summary(std::move(domains), options.accumulate));
-  parts_.assign(static_cast<std::size_t>(options.repeats), empty);
+  parts_.assign(static_cast<std::size_t>(repeats), empty);
 }
 
 void Folds::add(const MatchedSamples& X) {
   // Each fold's own check would name its own rows: check here, and add nothing where that fails.
   parts_[0][0].check(X, samples());
   const Index n = X.front().cols();
-  for (Index repeat = 0; repeat < options_.repeats; ++repeat) {
+  keep_repeats_for(samples() + n);
+  for (Index repeat = 0; repeat < repeats(); ++repeat) {
     std::vector<std::vector<Index>> columns(static_cast<std::size_t>(options_.folds));
     for (Index j = 0; j < n; ++j) {
       columns[static_cast<std::size_t>(fold_of_dealt(options_, repeat, dealt_.back() + j))].push_back(j);
@@ -67,6 +85,7 @@ void Folds::merge(const Folds& other) {
         "cannot merge folds that were dealt in another way: folds, repeats, seed and accumulate must agree");
   }
   auto merged = parts_;
+  merged.resize(static_cast<std::size_t>(repeats_needed(samples() + other.samples())));
   for (std::size_t repeat = 0; repeat < merged.size(); ++repeat) {
     for (std::size_t fold = 0; fold < merged[repeat].size(); ++fold) {
       merged[repeat][fold].merge(other.parts_[repeat][fold]);
@@ -75,6 +94,12 @@ void Folds::merge(const Folds& other) {
   parts_ = std::move(merged);
   dealt_.insert(dealt_.end(), other.dealt_.begin(), other.dealt_.end());
 }
+
+Index Folds::repeats_needed(Index samples) const {
+  return repeats_for(options_, samples, all_features(parts_[0][0].state().info));
+}
+
+void Folds::keep_repeats_for(Index samples) { parts_.resize(static_cast<std::size_t>(repeats_needed(samples))); }
 
 Index Folds::samples() const { return std::accumulate(dealt_.begin(), dealt_.end(), Index{0}); }
 
@@ -122,13 +147,18 @@ TensorWriter Folds::pack() const {
 
 Folds Folds::unpack(const TensorReader& file) {
   constexpr Index most = 10000;
-  FoldOptions options{file.integer("folds", 2), file.integer("repeats", 1), 0, file.choice("accumulate", kAccumulates)};
+  FoldOptions options{file.integer("folds", 2), file.integer("repeats", 0), 0, file.choice("accumulate", kAccumulates)};
   const std::string& seed = file.text("seed");
   const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
   if (error != std::errc{} || end != seed.data() + seed.size()) file.fail(fmt::format("'{}' is no seed", seed));
   if (options.folds > most || options.repeats > most) file.fail("more folds than a file can hold");
   const Summary first(unpack_summary(file, prefix_of(0, 0)));
   Folds folds(first.state().info, options);
+  folds.dealt_.clear();
+  for (const double count : file.vector("dealt", file.integer("sets", 1))) {
+    folds.dealt_.push_back(static_cast<Index>(count));
+  }
+  folds.keep_repeats_for(folds.samples());
   for (std::size_t repeat = 0; repeat < folds.parts_.size(); ++repeat) {
     Index samples = 0;
     for (std::size_t fold = 0; fold < folds.parts_[repeat].size(); ++fold) {
@@ -136,10 +166,6 @@ Folds Folds::unpack(const TensorReader& file) {
       if (part.state().layout.starts != first.state().layout.starts) file.fail("folds of different features");
       samples += part.samples();
       folds.parts_[repeat][fold] = std::move(part);
-    }
-    folds.dealt_.clear();
-    for (const double count : file.vector("dealt", file.integer("sets", 1))) {
-      folds.dealt_.push_back(static_cast<Index>(count));
     }
     if (samples != folds.samples()) {
       file.fail(fmt::format("{} samples in the folds, {} were dealt", samples, folds.samples()));

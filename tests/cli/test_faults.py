@@ -1,5 +1,6 @@
 """Closed pipes, full devices, folders that cannot be written, files that shrink, signals, kill -9."""
 
+import json
 import os
 import resource
 import signal
@@ -152,6 +153,28 @@ def test_a_signal_without_checkpoint_stops_too(folder, large):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and "stopping" in err
     assert folder.names() == {"a.npy", "b.npy"}
+
+
+@pytest.mark.parametrize("number, as_json", [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_a_signal_ends_a_long_factorization_at_once(folder, number, as_json):
+    """Seconds within LAPACK, which cannot be asked to stop; nothing has been written yet."""
+    X = np.random.default_rng(0).normal(size=(3000, 2800))
+    np.save(folder / "x.npy", X[:, :1400])
+    np.save(folder / "y.npy", X[:, 1400:])
+    folder.ok("summarize", "x.npy", "y.npy", "-o", "s")
+    process = subprocess.Popen([PROGRAM, "fit", "--summary", "s", "-o", "m", "-v", *["--json"] * as_json], cwd=folder.path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while "in the form" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(0.2)
+    sent = time.perf_counter()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert time.perf_counter() - sent < 2
+    assert process.returncode == 128 + number and out == "" and "no output file has changed" in err
+    if as_json:
+        assert json.loads(err.splitlines()[-1])["status"] == 143
+    assert folder.names() == {"a.npy", "b.npy", "x.npy", "y.npy", "s"}
 
 
 def test_a_file_that_shrinks_is_an_error_and_the_checkpoint_stays(folder, large):

@@ -97,9 +97,36 @@ def test_tune_with_labels_writes_a_page(wide):
                      "0.1", "-o", "t.html")
     assert "error of classification" in result.out and "→" in result.out and "*" in result.out
     page = (wide / "t.html").read_text()
-    assert page.count("<svg") == 6 and "(chosen)" in page  # one for each covariance
+    assert page.count("<svg") == 5 and "(chosen)" in page  # one for each covariance
+    assert "matched samples of domain 2 alone" in page
     np.save(wide / "few.npy", np.zeros(5))
     assert "5 labels for 24 pairs" in wide.fails(3, "tune", "c.npy", "d.npy", "--labels", "few.npy")
+
+
+def test_tune_repeats_when_pairs_are_few_and_shows_the_baselines(wide):
+    labels = ["--labels", "labels.npy", "--ridges", "0.1,1"]
+    found = wide.ok("tune", "c.npy", "d.npy", *labels, "--json").json
+    assert (found["repeats"], found["tie_break"]) == (10, "partner")
+    assert found["trials"][0]["cov"] == "likelihood2" and found["chosen"]["cov"] == "likelihood2"
+    assert 0 <= found["baselines"]["target_only"]["classification"]["mean"] < 1
+    assert found["baselines"]["target_only"]["translation"] == {"mean": 1, "se": 0}
+    text = wide.ok("tune", "c.npy", "d.npy", *labels).out
+    assert "(matched samples of domain 2 alone)" in text and "likelihoods first" in text
+    np.save(wide / "one.npy", np.load(wide / "c.npy")[:3])
+    np.save(wide / "few.npy", np.zeros(2))
+    assert "go together" in wide.fails(2, "tune", "c.npy", "d.npy", *labels, "--queries", "one.npy")
+    assert "2 labels for 3 samples" in wide.fails(3, "tune", "c.npy", "d.npy", *labels, "--reference", "one.npy",
+                                                  "--reference-labels", "few.npy")
+
+
+def test_a_baseline_that_does_better_is_named(wide):
+    """The same samples but for a little noise: no fit of 24 pairs can do better than leaving them as they are."""
+    c = np.load(wide / "c.npy")
+    np.save(wide / "e.npy", c + 0.01 * np.random.default_rng(0).normal(size=c.shape))
+    work = ["c.npy", "e.npy", "--ranks", "2", "--ridges", "1"]
+    assert "without a map, does better" in wide.ok("tune", *work).out
+    assert "without a map, does better" in wide.ok("fit", *work, "--tune", "-o", "m").out
+    assert any("does better" in remark for remark in wide.ok("tune", *work, "--json").json["remarks"])
 
 
 def test_what_makes_no_sense_is_refused_early(wide):

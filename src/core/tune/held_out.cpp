@@ -56,14 +56,6 @@ Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
   return AtB(training.U[slot(domain)], X.colwise() - training.mean[slot(domain)]);
 }
 
-std::vector<Index> samples_of(const Folds& folds, Index repeat, Index fold) {
-  std::vector<Index> mine;
-  for (Index j = 0; j < folds.samples(); ++j) {
-    if (folds.fold_of(repeat, j) == fold) mine.push_back(j);
-  }
-  return mine;
-}
-
 // With scores t_1, t_2 and their correlations σ, over the held-out pairs, -2 log p(x_2 | x_1)/p(x_2) is the mean of
 // (32)
 //   Σ_j (t_2j - σ_j t_1j)²/(1 - σ_j²) - t_2j² + log(1 - σ_j²)
@@ -78,7 +70,18 @@ double likelihood_error(const Model& model, const HeldOut& held) {
   return ((missed.cwiseQuotient(left) - all).sum()) / held.samples + left.array().log().sum();
 }
 
-// The mean part of the references that are nearer to a query than its partner is.
+}  // namespace
+
+Split split_of(const Folds& folds, Index repeat, Index fold, Index samples) {
+  Split split;
+  const Index pairs = folds.samples();
+  for (Index j = 0; j < samples; ++j) {
+    const Index dealt = j < pairs ? folds.fold_of(repeat, j) : (j + repeat) % folds.options().folds;
+    (dealt == fold ? split.held_out : split.training).push_back(j);
+  }
+  return split;
+}
+
 double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners) {
   const Vector sizes = references.colwise().squaredNorm();
   const Matrix products = AtB(references, queries);  // distance² less ‖query‖²: sizes - 2 products
@@ -90,11 +93,9 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
   return nearer / static_cast<double>(queries.cols()) / static_cast<double>(std::max<Index>(1, references.cols() - 1));
 }
 
-}  // namespace
-
 void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
                 Index repeat, Index fold) {
-  const std::vector<Index> mine = samples_of(folds, repeat, fold);
+  const std::vector<Index> mine = split_of(folds, repeat, fold, labels.queries->cols()).held_out;
   for (const Index j : mine) held.query_labels.push_back(labels.query_labels[static_cast<std::size_t>(j)]);
   held.labelled = coordinates(training, Domain::one, *labels.samples);
   held.queries = coordinates(training, Domain::two, (*labels.queries)(Eigen::all, mine));
@@ -102,7 +103,7 @@ void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& t
 
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
                Index fold) {
-  held.partners = samples_of(folds, repeat, fold);
+  held.partners = split_of(folds, repeat, fold, folds.samples()).held_out;
   held.references = coordinates(training, Domain::one, *pairs.X1);
   held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
 }

@@ -38,6 +38,15 @@ void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& t
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
                Index fold);
 
+// The queries of a fold, and the others. Those beyond the pairs, which have no partners, are dealt in turn.
+struct Split {
+  std::vector<Index> held_out, training;
+};
+Split split_of(const Folds& folds, Index repeat, Index fold, Index samples);
+
+// The mean part of the references that are nearer to a query than its partner is.
+double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners);
+
 using Errors = std::array<double, kCriteria.size()>;
 Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels);
 

@@ -1,0 +1,62 @@
+#include "baselines.hpp"
+
+#include <cgmca/classify.hpp>
+
+#include <limits>
+
+#include "core/summary/moments.hpp"
+
+namespace cgmca {
+namespace {
+
+double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
+
+std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places) {
+  std::vector<int> result;
+  for (const Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
+  return result;
+}
+
+}  // namespace
+
+Baselines::Baselines(const Folds& folds, const TuneOptions& options)
+    : folds_(folds), options_(options), comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {
+  const TransferLabels& labels = options.labels;
+  if (comparable_ && labels.samples != nullptr) {
+    as_they_are_ = nearest_neighbour(*labels.samples, labels.sample_labels, *labels.queries);
+  }
+}
+
+void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
+  Errors without_map, alone;
+  without_map.fill(std::numeric_limits<double>::quiet_NaN());
+  alone.fill(std::numeric_limits<double>::quiet_NaN());
+  at(alone, Criterion::translation) = at(alone, Criterion::translation_to2) = 1;  // the mean of the target domain
+  at(alone, Criterion::likelihood) = 0;                                           // the partner tells nothing
+  at(alone, Criterion::partner) = 0.5;                                            // a guess
+  if (comparable_) {
+    const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
+    const double apart = (H[0] - H[1]).squaredNorm();  // Σ ‖x_1 - x_2‖²
+    at(without_map, Criterion::translation) = apart / held.total[0];
+    at(without_map, Criterion::translation_to2) = apart / held.total[1];
+    if (options_.pairs.X1 != nullptr) {
+      at(without_map, Criterion::partner) =
+          partner_error(*options_.pairs.X1, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
+    }
+  }
+  if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {
+    const Split split = split_of(folds_, repeat, fold, labels.queries->cols());
+    const std::vector<int> truth = picked(labels.query_labels, split.held_out);
+    if (comparable_) {
+      at(without_map, Criterion::classification) = 1 - accuracy(picked(as_they_are_, split.held_out), truth);
+    }
+    const std::vector<int> found =
+        nearest_neighbour((*labels.queries)(Eigen::all, split.training), picked(labels.query_labels, split.training),
+                          (*labels.queries)(Eigen::all, split.held_out));
+    at(alone, Criterion::classification) = 1 - accuracy(found, truth);
+  }
+  unmapped.push_back(without_map);
+  target_only.push_back(alone);
+}
+
+}  // namespace cgmca

@@ -1,0 +1,15 @@
+// From the errors of all training sets to a choice, with its reasons in words.                       docs/method.md
+// (36)
+#pragma once
+
+#include <cgmca/tune.hpp>
+
+#include "baselines.hpp"
+#include "grid.hpp"
+
+namespace cgmca {
+
+// Throws InvalidInput where nothing of the grid is feasible, or the criterion is known of none.
+TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& folds, const TuneOptions& options);
+
+}  // namespace cgmca

@@ -75,6 +75,9 @@ class Found:
         c is the rank of the prescribed covariance. The columns point where those of ``CCA(scale=False)`` do, up to
         sign; those of CCA have other lengths. For the identity covariance they are the rows of ``A_[0]``.
 
+        With a ridge the variances are 1 under the covariance that was whitened, a Θ + b I with a and b of
+        ``certificate_.constrained[0]``.
+
         Examples
         --------
         >>> import numpy as np, cgmca
@@ -105,6 +108,7 @@ class Found:
         """Covariance of domain 1's features with its canonical scores, (n_features_x, c).
 
         X is ``means_[0] + scores @ x_loadings_.T`` but for what the c directions leave out.
+        With a ridge it is the covariance under a Θ + b I, see ``x_rotations_``.
         """
         return self._loadings(1)
 

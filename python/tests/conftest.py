@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import importlib.util
 import os
 import pathlib
 
@@ -19,6 +20,14 @@ def make_pairs(n=200, d1=8, d2=6, causes=4, noise=0.3, seed=0):
     X = t @ random.normal(size=(causes, d1)) + noise * random.normal(size=(n, d1)) + 5
     Y = t @ random.normal(size=(causes, d2)) + noise * random.normal(size=(n, d2)) - 3
     return X, Y
+
+
+def load_experiment(name):
+    """experiments/NAME.py as a module, under a name that shadows no package."""
+    spec = importlib.util.spec_from_file_location(f"experiment_{name}", ROOT / "experiments" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

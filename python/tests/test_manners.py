@@ -128,6 +128,19 @@ def test_rotations_weights_and_loadings_are_what_they_say(pairs):
     assert not hasattr(plain, "n_iter_")  # in closed form
 
 
+@pytest.mark.parametrize("estimator", [MCA(3, ridge=0.5), CGMCA("likelihood2", ridge=(1.0, 0.2)), CGMCA("likelihood1"),
+                                       CGMCA("correlation", 3, ridge=0.1)])
+def test_with_a_ridge_they_are_those_of_the_covariance_that_was_whitened(pairs, estimator):
+    model = estimator.fit(*pairs)
+    for Z, used, rotations, loadings in zip(pairs, model.certificate_.constrained,
+                                            (model.x_rotations_, model.y_rotations_),
+                                            (model.x_loadings_, model.y_loadings_)):
+        whitened = used.data * np.cov(Z.T) + used.ridge * np.eye(Z.shape[1])
+        assert np.allclose(rotations.T @ whitened @ rotations, np.eye(rotations.shape[1]))
+        assert np.allclose(loadings, whitened @ rotations)
+    assert np.allclose(pairs[0] @ model.coef_.T + model.intercept_, model.predict(pairs[0]))
+
+
 def test_r2_scores_a_grid_search_and_is_the_default(pairs):
     X, Y = pairs
     grid = {"n_components": [1, 2, 4]}

@@ -74,6 +74,26 @@ TEST(Backend, AnotherGivesTheSameBitsOfRegularizedFitsWithExtraSamples) {
   }
 }
 
+TEST(Backend, AnotherGivesTheSameBitsOfWeightedSamples) {
+  Random random(5);
+  const Covariance plain = Covariance::identity(3);
+  for (const Shape& shape : {Shape{8, 6, 20}, Shape{8, 6, 9000}, Shape{40, 30, 12}, Shape{8, 6, 9000, true, true}}) {
+    const Pairs pairs = pairs_of(random, shape);
+    const Vector weights = random.matrix(shape.n, 1).cwiseAbs();
+    for (const Accumulate accumulate : kAccumulates) {
+      const auto weighted_on = [&](const linalg::Backend& backend) {
+        Summary summary(
+            std::make_unique<Summary::State>(std::vector<DomainInfo>{shape.d1, shape.d2}, accumulate, backend));
+        summary.add(pairs.X1, pairs.X2, weights);
+        return summary;
+      };
+      const Summary here = weighted_on(linalg::cpu()), there = weighted_on(foreign);
+      expect_same(fit(here, plain, plain), fit(there, plain, plain));
+      EXPECT_EQ(here.to_bytes(), there.to_bytes());
+    }
+  }
+}
+
 TEST(Backend, SummariesOfTwoBackEndsMerge) {
   Random random(3);
   const Pairs first = random_pairs(random, 7, 5, 6000), second = random_pairs(random, 7, 5, 5000);

@@ -29,6 +29,7 @@ std::string differences(const Json& then, const Json& now) {
     std::replace(words.begin(), words.end(), '/', ' ');
     lines.push_back(fmt::format("{}: {} then, {} now", words, old.dump(), value.dump()));
   }
+  if (then.contains("weights") && !now.contains("weights")) lines.emplace_back("there were --weights then");
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
@@ -72,6 +73,7 @@ Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options,
   for (std::size_t i = 0; i < sources.paths.size(); ++i) {
     inputs[fmt::format("X{}", i + 1)] = fingerprint(sources.paths[i]);
   }
+  if (!sources.weights.empty()) inputs["weights"] = fingerprint(sources.weights);
   inputs["options"] = sources.input.text();
   inputs["match"] = sources.match;
   inputs["accumulate"] = name(accumulate);

@@ -43,6 +43,11 @@ std::string first_values(const Vector& values) {
 
 }  // namespace
 
+std::string pairs_text(Index pairs, double weight) {
+  return weight == static_cast<double>(pairs) ? fmt::format("{}", pairs)
+                                              : fmt::format("{} of the weight {:.9g}", pairs, weight);
+}
+
 std::string constrained_text(const Regularized& covariance) {
   std::string text = covariance.data == 1 ? "Θ" : fmt::format("{:.4g} Θ", covariance.data);
   if (covariance.ridge != 0) text += fmt::format(" + {:.4g} I", covariance.ridge);
@@ -55,6 +60,7 @@ Json describe(const Model& model) {
   const Certificate& certificate = model.certificate;
   Json object;
   object["n"] = model.samples;
+  object["total_weight"] = model.total_weight;
   object["dims"] = dimensions(model);
   object["names"] = object["feature_names"] = Json::array();
   for (const auto& map : model.domains) {
@@ -85,7 +91,7 @@ Json describe(const Model& model) {
 
 std::string describe_text(const Model& model) {
   const Certificate& certificate = model.certificate;
-  Rows rows = {{"pairs", fmt::format("{}", model.samples)}};
+  Rows rows = {{"pairs", pairs_text(model.samples, model.total_weight)}};
   for (Domain domain : {Domain::one, Domain::two}) {
     const auto i = slot(domain);
     const auto& map = model.domains[i];
@@ -115,6 +121,7 @@ std::string describe_text(const Model& model) {
 Json describe(const Summary& summary) {
   Json object;
   object["n"] = summary.samples();
+  object["total_weight"] = summary.total_weight();
   object["dims"] = object["names"] = object["feature_names"] = Json::array();
   for (Index i = 1; i <= summary.domains(); ++i) {
     const DomainInfo& domain = summary.domain(static_cast<Domain>(i));
@@ -129,7 +136,7 @@ Json describe(const Summary& summary) {
 }
 
 std::string describe_text(const Summary& summary) {
-  Rows rows = {{summary.domains() == 2 ? "pairs" : "samples", fmt::format("{}", summary.samples())}};
+  Rows rows = {{summary.domains() == 2 ? "pairs" : "samples", pairs_text(summary.samples(), summary.total_weight())}};
   for (Index i = 1; i <= summary.domains(); ++i) {
     const auto domain = static_cast<Domain>(i);
     rows.emplace_back(title(domain, summary.domain(domain).name),

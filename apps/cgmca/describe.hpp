@@ -14,6 +14,9 @@ std::string describe_text(const Model& model);
 Json describe(const Summary& summary);
 std::string describe_text(const Summary& summary);
 
+// "100", or "100 of the weight 250" where they have weights.
+std::string pairs_text(Index pairs, double weight);
+
 // The covariance a domain's constraint holds for: "Θ of 134 samples", "Θ + 0.012 I, Θ of 1345 samples".
 std::string constrained_text(const Regularized& covariance);
 

@@ -57,6 +57,7 @@ std::vector<Array> arrays_of(const Model& model) {
   arrays.push_back({"objective", scalar(certificate.objective)});
   arrays.push_back({"bound", scalar(certificate.bound)});
   arrays.push_back({"samples", scalar(static_cast<double>(model.samples))});
+  arrays.push_back({"total_weight", scalar(model.total_weight)});
   return arrays;
 }
 

@@ -41,6 +41,9 @@ void check(const Options& options) {
   const bool both = !options.pairs.paths[0].empty() && !options.pairs.paths[1].empty();
   if (options.summary.empty() && !both) throw UsageError("fit needs two inputs, X1 and X2, or --summary FILE");
   if (!options.summary.empty() && options.pairs.given()) throw UsageError("give X1 and X2 or --summary, not both");
+  if (!options.summary.empty() && !options.pairs.weights.empty()) {
+    throw UsageError("--weights belongs to X1 and X2; a summary has its weights inside, give them to summarize");
+  }
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
   if (options.calibrate > 0 && !options.summary.empty()) {
     throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give X1 and X2");
@@ -64,7 +67,7 @@ void check(const Options& options) {
     options.tuning.check();
   }
   if (options.output.empty()) return;
-  std::vector<std::string> inputs = options.pairs.paths;
+  std::vector<std::string> inputs = options.pairs.files();
   inputs.insert(inputs.end(), options.extra.paths.begin(), options.extra.paths.end());
   inputs.push_back(options.summary);
   check_target(options.output, inputs);
@@ -226,6 +229,7 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy --cov likelihood2 --ridge 1 -o m\n"
       "  cgmca fit a.npy b.npy --cov identity:2 --calibrate 10 -o m\n"
       "  cgmca fit a.npy b.npy --tune -o m\n"
+      "  cgmca fit a.npy b.npy --weights w.npy -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

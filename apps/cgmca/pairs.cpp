@@ -90,6 +90,17 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
       .add_option("--match", sources.match,
                   "Pair the images of two folders by file name: what is called …A… in X1 is called …B… in X2")
       ->option_text("A/B");
+  command
+      .add_option("--weights", sources.weights,
+                  "How often each pair counts: a column of numbers, one for each sample of X1; 2 is the pair twice, 0 "
+                  "leaves it out")
+      ->option_text("FILE");
+}
+
+std::vector<std::string> PairSources::files() const {
+  std::vector<std::string> all = paths;
+  if (!weights.empty()) all.push_back(weights);
+  return all;
 }
 
 PairReader::PairReader(const PairSources& sources, const Session& session) : sources_(sources), session_(session) {
@@ -103,6 +114,44 @@ PairReader::PairReader(const PairSources& sources, const Session& session) : sou
   const auto n = samples();
   for (const SampleReader& input : inputs_) {
     if (input.samples() && input.samples() != n) fail_unequal();
+  }
+  if (sources.weights.empty()) return;
+  weight_reader_.emplace(sources.weights, sources.input.columns);
+  if (first_samples_) all_weights_ = weight_reader_->all();
+  check_weights(weight_reader_->count(), first_samples_ ? first_samples_ : n);
+}
+
+// Where both are known.
+void PairReader::check_weights(std::optional<Index> weights, std::optional<Index> pairs) const {
+  if (!weights || !pairs || *weights == *pairs) return;
+  throw UnequalSamples(fmt::format("'{}' holds {} weight{} for {} {}; each needs one", sources_.weights, *weights,
+                                   *weights == 1 ? "" : "s", *pairs,
+                                   first_samples_ ? fmt::format("samples of '{}'", sources_.paths[0]) : "pairs"));
+}
+
+Vector PairReader::weights_of(Index first, Index count) {
+  if (!weight_reader_) return {};
+  Vector weights(count);
+  if (all_weights_) {
+    for (Index j = 0; j < count; ++j) weights(j) = (*all_weights_)(inputs_.front().number(first + j));
+  } else {
+    weights = weight_reader_->next(count);
+    if (weights.size() < count) {  // text tells only at its end how many samples it has
+      Index pairs = first + count;
+      while (const Index more = columns_of(read_block().front())) pairs += more;
+      check_weights(first + weights.size(), pairs);
+    }
+  }
+  without_weight_ += (weights.array() == 0).count();
+  return weights;
+}
+
+void PairReader::check_all_weighted() {
+  if (!weight_reader_) return;
+  if (!all_weights_) check_weights(weight_reader_->count_to_end(), gaps_.seen());
+  if (without_weight_ == gaps_.seen() && without_weight_ > 0) {
+    throw InvalidInput(fmt::format("'{}': all {} weights are 0; pairs need a weight above 0 to count", sources_.weights,
+                                   without_weight_));
   }
 }
 
@@ -190,20 +239,23 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
     std::vector<SampleReader::Block> blocks = read_block();
     const Index first = gaps_.seen(), n = columns_of(blocks.front());
     if (n == 0) {
+      check_all_weighted();
+      weights_ = Vector();
       if (gaps_.count() > 0) session_.message(gaps_.text() + "; left out");
       return blocks;
     }
-    numbers_ = gaps_.complete(blocks, inputs_);
-    const bool all = static_cast<Index>(numbers_.size()) == n;
-    if (!all && sources_.input.missing == Missing::error) {
+    weights_ = weights_of(first, n);
+    numbers_ = gaps_.complete(blocks, inputs_, weights_);
+    if (gaps_.count() > 0 && sources_.input.missing == Missing::error) {
       for (; columns_of(blocks.front()) > 0; stop_if_interrupted()) {  // so that the message counts them all
         blocks = read_block();
-        gaps_.complete(blocks, inputs_);
+        gaps_.complete(blocks, inputs_, weights_of(gaps_.seen(), columns_of(blocks.front())));
       }
       gaps_.fail();
     }
-    if (!all) {
+    if (static_cast<Index>(numbers_.size()) < n) {
       for (SampleReader::Block& block : blocks) block = columns_of(block, numbers_);
+      if (weight_reader_) weights_ = Vector(weights_(numbers_));
     }
     for (Index& number : numbers_) number = inputs_.front().number(first + number);
     if (!numbers_.empty()) return blocks;
@@ -212,7 +264,7 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
 
 PairReader::Block PairReader::next() {
   std::vector<SampleReader::Block> blocks = complete_block();
-  return {in_doubles(std::move(blocks[0])), in_doubles(std::move(blocks[1]))};
+  return {in_doubles(std::move(blocks[0])), in_doubles(std::move(blocks[1])), weights_};
 }
 
 bool PairReader::add_next_to(Summary& summary) {
@@ -222,7 +274,11 @@ bool PairReader::add_next_to(Summary& summary) {
   for (const SampleReader::Block& block : blocks) {
     std::visit([&](const auto& X) { samples.emplace_back(X); }, block);
   }
-  summary.add(samples);
+  if (weight_reader_) {
+    summary.add(samples, weights_);
+  } else {
+    summary.add(samples);
+  }
   return true;
 }
 
@@ -236,7 +292,9 @@ std::vector<DomainInfo> PairReader::domains() const {
 
 void PairReader::skip(Index pairs, Index left_out) {
   for (SampleReader& input : inputs_) input.skip(pairs);
-  gaps_.skip(pairs, left_out);
+  constexpr Index some = 65536;
+  for (Index first = 0; first < pairs; first += some) weights_of(first, std::min(some, pairs - first));
+  gaps_.skip(pairs, left_out - without_weight_);
 }
 
 // Text tells its number of samples only at its end, so it is read to there: the message shows all.
@@ -267,6 +325,14 @@ void accumulate(const Session& session, PairReader& reader, Summary& summary,
     const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
     if (after_block) after_block(last);
     if (last) stop_if_interrupted();
+  }
+}
+
+void add_to(Verifier& verifier, const PairReader::Block& block) {
+  if (block.weights.size() == 0) {
+    verifier.add(block.X1, block.X2);
+  } else {
+    verifier.add(block.X1, block.X2, block.weights);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
+#include <cgmca/verify.hpp>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "samples.hpp"
 #include "session.hpp"
+#include "weights.hpp"
 
 namespace CLI {
 class App;
@@ -21,11 +23,13 @@ struct PairSources {
   std::vector<std::string> paths = {"", ""};
   std::vector<std::string> names = {"", ""};  // of the domains, from NAME=FILE; empty where not given
   InputOptions input;
-  std::string match;  // "real/synth": pair the images of two folders by name; empty: by order
+  std::string match;    // "real/synth": pair the images of two folders by name; empty: by order
+  std::string weights;  // --weights; empty: each pair counts once
 
+  std::vector<std::string> files() const;  // all that is read
   bool given() const { return !paths[0].empty() || !paths[1].empty(); }
 };
-// The positionals X1 and X2, what add_input_options adds, and --match.
+// The positionals X1 and X2, what add_input_options adds, --match and --weights.
 void add_pair_options(CLI::App& command, PairSources& sources, bool required = true);
 
 class PairReader {
@@ -46,6 +50,7 @@ class PairReader {
 
   struct Block {
     Matrix X1, X2;
+    Vector weights;  // above 0; empty: each counts once
   };
   Block next();  // of a size that keeps memory small; no columns at the end
   // Adds the next block as it is stored, in single precision too. False at the end.
@@ -53,13 +58,17 @@ class PairReader {
   Index first_samples() const;                     // samples of X1, once all are read: those without partner too
   Index position() const { return gaps_.seen(); }  // pairs read, those left out too
   const std::vector<Index>& numbers() const { return numbers_; }  // of the pairs handed out last, in X1, from 0
-  void skip(Index pairs, Index left_out = 0);                     // of a run that was stopped
+  // Of a run that was stopped. Left out were pairs with missing values, and those of weight 0.
+  void skip(Index pairs, Index left_out = 0);
 
  private:
   std::vector<SampleReader::Block> read_block();      // no columns at the end
-  std::vector<SampleReader::Block> complete_block();  // of what --missing leaves
-  void match_by_name();                               // --match
-  void match_by_key();                                // --id
+  std::vector<SampleReader::Block> complete_block();  // of what --missing and --weights leave
+  Vector weights_of(Index first, Index count);        // of pairs; they are read in order. None without --weights
+  void check_all_weighted();                          // at the end
+  void check_weights(std::optional<Index> weights, std::optional<Index> pairs) const;
+  void match_by_name();  // --match
+  void match_by_key();   // --id
   [[noreturn]] void fail_unequal();
 
   const PairSources sources_;
@@ -68,12 +77,18 @@ class PairReader {
   Gaps gaps_{"pairs"};
   std::vector<Index> numbers_;
   std::optional<Index> first_samples_;  // where not all have a partner
+  std::optional<WeightReader> weight_reader_;
+  std::optional<Vector> all_weights_;  // of X1's samples, where pairs are matched by key
+  Vector weights_;                     // of the pairs handed out last
+  Index without_weight_ = 0;           // pairs of weight 0 so far
 };
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
 // a signal is about to stop the work (Interrupted).
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block = {});
+
+void add_to(Verifier& verifier, const PairReader::Block& block);
 
 // One input of apply and translate, with the same check.
 SampleReader open_samples(const Session& session, const std::string& source, const InputOptions& options,

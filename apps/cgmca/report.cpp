@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "describe.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -65,9 +66,9 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
   for (Index done = 0;;) {
     const PairReader::Block block = reader.next();
     if (block.X1.cols() == 0) break;
-    verifier.add(block.X1, block.X2);
+    add_to(verifier, block);
     for (auto& of_domain : r2) {
-      if (of_domain) of_domain->add(block.X1, block.X2);
+      if (of_domain) of_domain->add(block.X1, block.X2, block.weights);
     }
     for (Index j = (step - done % step) % step; j < block.X1.cols() && seen.scores[0].cols() < kScatterPairs;
          j += step) {
@@ -90,10 +91,12 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
 
 void run(const Session& session, const Options& options) {
   if (options.pairs.given() && options.pairs.paths[1].empty()) throw UsageError("give both X1 and X2, or neither");
+  if (!options.pairs.given() && !options.pairs.weights.empty()) throw UsageError("--weights needs X1 and X2");
   std::optional<Shape> shape;
   if (!options.shape.empty()) shape = parse_shape(options.shape);
   std::vector<std::string> inputs = {options.model};
-  if (options.pairs.given()) inputs.insert(inputs.end(), options.pairs.paths.begin(), options.pairs.paths.end());
+  if (options.pairs.given())
+    for (const std::string& file : options.pairs.files()) inputs.push_back(file);
   check_target(options.output, inputs);
 
   const Model model = Model::load(options.model);
@@ -108,7 +111,8 @@ void run(const Session& session, const Options& options) {
 
   const Seen* pairs = seen ? &*seen : nullptr;
   report::Page page(fmt::format("Fit of {}", options.model),
-                    fmt::format("{} pairs, {} common dimensions", model.samples, model.common_dimension));
+                    fmt::format("{} pairs, {} common dimensions", pairs_text(model.samples, model.total_weight),
+                                model.common_dimension));
   add_facts(page, model);
   add_certificate(page, model, pairs);
   add_correlations(page, model);

@@ -75,7 +75,7 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
         fmt::format("{:.1e}", found.constraint_residuals[i]));
   }
-  row("pairs", fmt::format("{}", model.samples), fmt::format("{}", found.samples));
+  row("pairs", pairs_text(model.samples, model.total_weight), pairs_text(found.samples, found.total_weight));
   table.caption =
       "What the model claims, and what its maps do to the pairs given. The maps are optimal where the mean squared "
       "distance of pairs is the least possible, and have the prescribed covariances where the residuals are at "

@@ -188,10 +188,12 @@ Matrix in_doubles(SampleReader::Block block) {
 }
 
 std::vector<Index> Gaps::complete(const std::vector<SampleReader::Block>& blocks,
-                                  const std::vector<SampleReader>& inputs) {
+                                  const std::vector<SampleReader>& inputs, const Vector& weights) {
   const Index n = columns_of(blocks.front());
   std::vector<Index> columns(static_cast<std::size_t>(n));
   std::iota(columns.begin(), columns.end(), Index{0});
+  if (weights.size() > 0) std::erase_if(columns, [&](Index column) { return weights(column) == 0; });
+  const std::size_t wanted = columns.size();
   if (!std::all_of(blocks.begin(), blocks.end(), all_finite)) {
     std::erase_if(columns, [&](Index column) {
       for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -206,7 +208,7 @@ std::vector<Index> Gaps::complete(const std::vector<SampleReader::Block>& blocks
     });
   }
   seen_ += n;
-  count_ += n - static_cast<Index>(columns.size());
+  count_ += static_cast<Index>(wanted - columns.size());
   return columns;
 }
 

@@ -81,8 +81,10 @@ class Gaps {
  public:
   explicit Gaps(std::string what) : what_(std::move(what)) {}  // "pairs"
 
-  // Which samples of the next block are complete. Throws InvalidInput, with the place, where there is infinity.
-  std::vector<Index> complete(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs);
+  // Which samples of the next block are complete. Throws InvalidInput, with the place, where there is infinity. Those
+  // of weight 0, where there are weights, are left out whatever they hold.
+  std::vector<Index> complete(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs,
+                              const Vector& weights = {});
   void skip(Index samples, Index gaps);  // of a run that was stopped
 
   Index seen() const { return seen_; }

@@ -28,8 +28,8 @@ void run(const Session& session, const Options& options) {
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("summarize needs -o SUMMARY");
   options.checkpoint.check();
   const std::vector<std::string>& inputs = options.pairs.paths;
-  if (!options.output.empty()) check_target(options.output, inputs);
-  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, inputs, {options.output});
+  if (!options.output.empty()) check_target(options.output, options.pairs.files());
+  if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, options.pairs.files(), {options.output});
   PairReader reader(options.pairs, session);
   const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
   const auto n = reader.samples();
@@ -68,6 +68,7 @@ void add_summarize(CLI::App& app, Session& session) {
       "work with a checkpoint goes on with --resume and ends with the same summary to the bit.\n\n"
       "Examples:\n"
       "  cgmca summarize a.npy b.npy -o s\n"
+      "  cgmca summarize a.npy b.npy --weights w.npy -o s\n"
       "  cgmca summarize a.npy b.npy -o s --checkpoint s.part --every 30 --resume");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

@@ -25,7 +25,7 @@ struct Options {
 
 void run(const Session& session, Options& options) {
   options.tuning.check();
-  if (!options.output.empty()) check_target(options.output, options.pairs.paths);
+  if (!options.output.empty()) check_target(options.output, options.pairs.files());
   std::optional<EndsAtOnce> until_written(std::in_place);
   PairReader reader(options.pairs, session);
   const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
@@ -76,6 +76,7 @@ void add_tune(CLI::App& app, Session& session) {
       "Every error is measured on pairs that the fit has not seen. fit --tune takes the choice at once.\n\n"
       "Examples:\n"
       "  cgmca tune a.npy b.npy\n"
+      "  cgmca tune a.npy b.npy --weights w.npy\n"
       "  cgmca tune a.npy b.npy --ranks 1,2,3 --ridges 0,0.1 --permutations 99 -o tune.html");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

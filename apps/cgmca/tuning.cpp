@@ -153,7 +153,11 @@ void read_folds(const Session& session, PairReader& reader, Folds& folds,
   for (;;) {
     const PairReader::Block block = reader.next();
     if (block.X1.cols() == 0) return;
-    folds.add(block.X1, block.X2);
+    if (block.weights.size() == 0) {
+      folds.add(block.X1, block.X2);
+    } else {
+      folds.add(block.X1, block.X2, block.weights);
+    }
     if (use) use(block);
     progress.update(reader.position());
     stop_if_interrupted();

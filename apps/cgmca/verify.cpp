@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "describe.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "regularization.hpp"
@@ -16,6 +17,8 @@
 
 namespace cgmca::cli {
 namespace {
+
+constexpr double kSameWeight = 1e-9;  // of the sum of the weights, which was rounded in another order
 
 struct Options {
   std::string model;
@@ -32,7 +35,7 @@ Attained attained_by(const Session& session, const Options& options, const Model
   for (;;) {
     const PairReader::Block block = reader.next();
     if (block.X1.cols() == 0) break;
-    verifier.add(block.X1, block.X2);
+    add_to(verifier, block);
     progress.update(reader.position());
     stop_if_interrupted();
   }
@@ -60,6 +63,9 @@ void run(const Session& session, const Options& options) {
   check("the maps are not the best: their objective is above the least possible by a part of", found.shortfall());
   if (found.samples != model.samples) {
     failures.push_back(fmt::format("{} pairs where the model was fitted to {}", found.samples, model.samples));
+  } else if (std::abs(found.total_weight - model.total_weight) > kSameWeight * model.total_weight) {
+    failures.push_back(fmt::format("weights that sum to {:.9g} where those of the fit did to {:.9g} (see --weights)",
+                                   found.total_weight, model.total_weight));
   }
 
   for (auto i : {0U, 1U}) {
@@ -73,6 +79,7 @@ void run(const Session& session, const Options& options) {
   session.result(
       {{"verified", failures.empty()},
        {"n", found.samples},
+       {"total_weight", found.total_weight},
        {"constraint_residuals", found.constraint_residuals},
        {"mean_residuals", found.mean_residuals},
        {"objective", found.objective},
@@ -80,7 +87,7 @@ void run(const Session& session, const Options& options) {
        {"best_objective", found.best_objective},
        {"shortfall", found.shortfall()},
        {"tolerance", options.tolerance}},
-      table({{"pairs", fmt::format("{}", found.samples)},
+      table({{"pairs", pairs_text(found.samples, found.total_weight)},
              {"residuals", fmt::format("{:.1e}  {:.1e}  (of the covariance constraints)", found.constraint_residuals[0],
                                        found.constraint_residuals[1])},
              {"means", fmt::format("{:.1e}  {:.1e}  (distance of the mapped means from 0)", found.mean_residuals[0],
@@ -109,7 +116,9 @@ void add_verify(CLI::App& app, Session& session) {
                   "default: 1e-6")
       ->check(CLI::PositiveNumber)
       ->option_text("T");
-  command.footer("Exit status 3 where the model does not fit.\n\nExample:\n  cgmca verify m a.npy b.npy");
+  command.footer(
+      "Exit status 3 where the model does not fit.\n\nExamples:\n  cgmca verify m a.npy b.npy\n"
+      "  cgmca verify m a.npy b.npy --weights w.npy");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

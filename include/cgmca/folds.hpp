@@ -32,6 +32,12 @@ class Folds {
 
   void add(const MatchedSamples& X);  // throws as Summary::add does
   void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
+  // The same with weights, each dealt with its sample: the copies that a weight stands for are in one fold. Those of
+  // weight 0 are left out, and not counted by samples() and fold_of.
+  void add(const MatchedSamples& X, const VectorView& weights);
+  void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
+    add(MatchedSamples{X1, X2}, weights);
+  }
 
   // The samples of both, each in the fold it was dealt to; those of `other` count as added after ours. Throws
   // InvalidInput where the options differ, and as Summary::merge does; then nothing has changed.
@@ -42,6 +48,7 @@ class Folds {
   // take more than 1 GiB: few samples are dealt unluckily more often, and cost less. It falls while samples are added.
   Index repeats() const { return static_cast<Index>(parts_.size()); }
   Index samples() const;
+  double total_weight() const;
   Index domains() const { return parts_[0][0].domains(); }
   Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
   Index fold_of(Index repeat, Index sample) const;  // in the order they were added
@@ -58,6 +65,7 @@ class Folds {
  private:
   Index repeats_needed(Index samples) const;
   void keep_repeats_for(Index samples);
+  void deal(const MatchedSamples& X, const Vector& weights);  // no weights: 1 each
   TensorWriter pack() const;
   static Folds unpack(const TensorReader& file);
 

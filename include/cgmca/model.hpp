@@ -70,7 +70,8 @@ struct FitSettings {
 
 struct Model {
   FitSettings settings;
-  Index samples = 0;                                // n
+  Index samples = 0;                                // matched samples of a weight above 0
+  double total_weight = 0;                          // n: the sum of their weights, samples where there were none
   Index common_dimension = 0;                       // k
   std::array<std::string, 2> covariances;           // what was prescribed, in words
   std::array<std::optional<DomainMap>, 2> domains;  // either may be absent, see only()

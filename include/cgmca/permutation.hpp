@@ -22,7 +22,8 @@ struct PermutationTest {
   std::vector<double> p_values;  // of the correlations in turn, up to the first above the level, or all
   Index significant = 0;         // how many are at or below it
   Index permutations = 0;
-  bool rotations = false;  // the rows were not kept: random rotations instead of permutations, exact for normal data
+  bool rotations = false;  // the rows were not kept, or had weights: random rotations instead of permutations, exact
+                           // for normal data
 };
 
 // Pairs are dealt anew at random `permutations` times. The j-th correlation is compared with the largest one of the

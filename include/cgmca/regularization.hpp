@@ -62,7 +62,7 @@ struct Regularized {
 
 // The coefficient ρ of the oracle-approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010, as scikit-learn's OAS has
 // it) of a d×d sample covariance Θ of n samples, from its trace and that of its square.                          (25)
-double oas_shrinkage(double trace, double trace_of_square, Index d, Index n);
+double oas_shrinkage(double trace, double trace_of_square, Index d, double n);
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -10,6 +10,9 @@
 // continued next week. Blocks are regrouped inside, so the same samples in the same order give the same bits however
 // they were cut. All is kept relative to the first sample, so large means cost no accuracy.
 //
+// Samples may have weights: one of weight 2 is the same as the sample twice, one of weight 0 is left out. Weights are
+// counts, which need not be whole, not precisions: n of every formula is their sum, total_weight().
+//
 //   Summary summary({d1, d2});
 //   while (…) summary.add(X1, X2);   // d1×n and d2×n, double or float
 //   const Model model = fit(summary, C, C);
@@ -59,9 +62,17 @@ class Summary {
   void add(const MatchedSamples& X);
   void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
   void add(const SampleView& X) { add(MatchedSamples(1, X)); }
+  // The same, each sample as often as its weight says. What a sample of weight 0 holds is not looked at. Throws
+  // UnequalSamples where there is not one weight for each, InvalidInput where one is negative, NaN, infinite or above
+  // 1e100. One domain: add(MatchedSamples{X}, weights).
+  void add(const MatchedSamples& X, const VectorView& weights);
+  void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
+    add(MatchedSamples{X1, X2}, weights);
+  }
 
   // What add would throw, nothing added; `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;
+  void check(const MatchedSamples& X, const VectorView& weights, Index first) const;
 
   // The summary of both sets of samples. Features of the same names in another order are put into this one's. Throws
   // WrongDimension, or InvalidInput where names differ or where both hold one and the same input (inputs(), unless
@@ -74,8 +85,9 @@ class Summary {
   const std::vector<std::string>& inputs() const;
   void note_input(const std::string& input);
 
-  Index samples() const;
-  Index domains() const;  // m
+  Index samples() const;        // of a weight above 0
+  double total_weight() const;  // n of the formulas: the sum of the weights, samples() where there are none
+  Index domains() const;        // m
   const DomainInfo& domain(Domain domain) const;
   Index dimension(Domain domain) const { return this->domain(domain).features; }
   Vector mean(Domain domain) const;  // throws TooFewSamples

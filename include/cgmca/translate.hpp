@@ -27,7 +27,8 @@ struct ErrorBars {
   Vector scale;             // s_f of each feature; empty where n is too small for the directions used, see `degrees`
   double degrees = 0;       // of freedom; not positive where n is too small
   Matrix G;                 // covariance of the scores among the n matched samples: I unless there was a ridge
-  Index samples = 0;        // n
+  Index samples = 0;        // matched ones
+  double total_weight = 0;  // n
   bool calibrated = false;  // measured on held-out samples, see calibrate(), else in closed form
 };
 

@@ -9,6 +9,8 @@
 // Maps may have the right covariances and still not be the best ones: the best possible objective is computed anew from
 // the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with.
 //
+// Pairs may have weights, as those of Summary::add: then n is the sum of the weights, and each pair counts as often.
+//
 // Threads: verifications may run side by side, of one model and one summary too.
 #pragma once
 
@@ -21,7 +23,8 @@
 namespace cgmca {
 
 struct Attained {
-  Index samples = 0;                             // pairs
+  Index samples = 0;                             // pairs, of a weight above 0
+  double total_weight = 0;                       // n: the sum of their weights
   std::array<Index, 2> all_samples{};            // of each domain, extra ones included
   std::array<double, 2> constraint_residuals{};  // ‖cov(z_i) - C_i‖_F / ‖C_i‖_F
   std::array<double, 2> mean_residuals{};        // ‖mean(z_i)‖ / (tr C_i)^½
@@ -37,14 +40,17 @@ struct Attained {
 class Verifier {
  public:
   explicit Verifier(Model model);  // throws MissingDomain
-  // d1×n, d2×n; throws WrongDimension, UnequalSamples or NotFinite.
+  // d1×n, d2×n; throws WrongDimension, UnequalSamples or NotFinite, with weights as Summary::add.
   void add(const MatrixView& X1, const MatrixView& X2);
+  void add(const MatrixView& X1, const MatrixView& X2, const VectorView& weights);
   void add_extra(Domain domain, const MatrixView& X);  // samples without partner; throws as add
   Attained attained() const;                           // throws TooFewSamples
 
  private:
   Model model_;
-  Matrix add_domain(Domain domain, const MatrixView& X);
+  Matrix add_domain(Domain domain, const MatrixView& X, const Vector& weights);
+  void add_mapped(const MatrixView& X1, const MatrixView& X2, const Vector& weights);  // no weights: 1 each
+  void check(const MatrixView& X1, const MatrixView& X2) const;
   double best_objective(double covariance_trace) const;
 
   Summary pairs_;
@@ -52,11 +58,12 @@ class Verifier {
 
   Index samples_ = 0;
   std::array<Index, 2> all_samples_{};
-  std::array<Matrix, 2> range_;     // k×c_i: orthonormal basis of the range of C_i, so that nothing is k×k
-  std::array<Vector, 2> sum_;       // Σ_j z_ij over all samples
-  std::array<Vector, 2> pair_sum_;  // over the pairs
-  std::array<Matrix, 2> gram_;      // Σ_j z_ij z_ijᵀ over all samples in that basis, upper triangle
-  double product_ = 0;              // Σ_j z_1j · z_2j
+  std::array<double, 2> all_weights_{};  // with those of the extra samples, 1 each
+  std::array<Matrix, 2> range_;          // k×c_i: orthonormal basis of the range of C_i, so that nothing is k×k
+  std::array<Vector, 2> sum_;            // Σ_j z_ij over all samples
+  std::array<Vector, 2> pair_sum_;       // over the pairs
+  std::array<Matrix, 2> gram_;           // Σ_j z_ij z_ijᵀ over all samples in that basis, upper triangle
+  double product_ = 0;                   // Σ_j z_1j · z_2j
   double squared_distance_ = 0;
 };
 

@@ -89,7 +89,8 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
     # Fitting
 
     def fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
-            extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None, missing: str = "error") -> Self:
+            sample_weight: Optional[ArrayLike] = None, extra_X: Optional[ArrayLike] = None,
+            extra_Y: Optional[ArrayLike] = None, missing: str = "error") -> Self:
         """Find the two maps.
 
         Parameters
@@ -102,6 +103,9 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             Samples of domain 2: row i belongs to row i of X.
         y : array-like
             Another name for Y, for programs that call it so.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each pair counts, any number from 0 on: 2 is the same as the pair twice, 0 leaves it out. Weights
+            are counts, not precisions: their sum takes the place of n, in error bars too.
         extra_X, extra_Y : array-like of shape (any number, n_features)
             Samples of a domain without partners. They better its mean and covariance.
         missing : {'error', 'drop'}
@@ -114,27 +118,28 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         as_choice("missing", missing, ("error", "drop"))
         Y = self._second(Y, y)
         names, one_dimensional = _names_of_second(Y), _is_flat(Y)
-        X, Y = self._check_pairs(X, Y, reset=True, least=2, missing=missing)
+        X, Y, weights = self._check_pairs(X, Y, sample_weight, reset=True, least=2, missing=missing)
         self.__dict__.pop("summary_", None)
         self._one_dimensional = one_dimensional
         names_of_X = vars(self).get("feature_names_in_")
         settings = self._settings(_tables.in_order(extra_X, names_of_X, "extra_X"),
                                   _tables.in_order(extra_Y, names, "extra_Y"), missing)
-        summary = self._add(self._new_summary(X, Y, names), X, Y)
+        summary = self._add(self._new_summary(X, Y, names), X, Y, weights)
         model = _fit(summary, **settings)
         folds = as_count("calibrate", self.calibrate)
         if folds is not None:
             dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in (X, Y)]
-            model = _core.calibrate(model, *dense, folds, 1, **settings)
+            model = _core.calibrate(model, *dense, folds, 1, **settings, sample_weight=weights)
         self._model = model
         return self
 
     def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
-                    missing: str = "error") -> Self:
+                    sample_weight: Optional[ArrayLike] = None, missing: str = "error") -> Self:
         """Take in more pairs. The maps are computed when they are next needed.
 
         The pairs gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
-        summary: after it `partial_fit` begins anew, with a warning. ``missing`` is that of `fit`.
+        summary: after it `partial_fit` begins anew, with a warning. ``sample_weight`` and ``missing`` are as
+        in `fit`.
         """
         as_choice("missing", missing, ("error", "drop"))
         self._refuse_to_calibrate("partial_fit")
@@ -144,12 +149,12 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
                       "them by partial_fit", FitWarning)
         Y = self._second(Y, y)
         names, one_dimensional = _names_of_second(Y), _is_flat(Y)
-        X, Y = self._check_pairs(X, Y, reset=first, least=1, missing=missing)
+        X, Y, weights = self._check_pairs(X, Y, sample_weight, reset=first, least=1, missing=missing)
         if first:
-            self.summary_ = self._add(self._new_summary(X, Y, names), X, Y)
+            self.summary_ = self._add(self._new_summary(X, Y, names), X, Y, weights)
             self._one_dimensional = one_dimensional
         else:
-            self.summary_ = self._add(self.summary_, X, Y)
+            self.summary_ = self._add(self.summary_, X, Y, weights)
         self._model = _Pending(self.summary_, self)
         return self
 
@@ -176,13 +181,14 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         self.n_features_in_ = summary.n_features[0]
         return self
 
-    def fit_transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None) -> Any:
+    def fit_transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+                      sample_weight: Optional[ArrayLike] = None) -> Any:
         """``fit(X, Y).transform(X)``: domain 1 in the common space, one array.
 
         That is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which that
         step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
         """
-        return self.fit(X, Y, y=y).transform(X)
+        return self.fit(X, Y, y=y, sample_weight=sample_weight).transform(X)
 
     # Using the maps
 
@@ -230,17 +236,19 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate,
                              feature_names=[None if names_of_X is None else list(names_of_X), names_of_Y])
 
-    def _add(self, summary: _core.Summary, X: Any, Y: Any) -> _core.Summary:
+    def _add(self, summary: _core.Summary, X: Any, Y: Any, weights: Any) -> _core.Summary:
         """The summary with more pairs, all of them or none. Sparse ones are made dense block by block."""
         before = summary.n_samples
         try:
             if not (_tables.is_sparse(X) or _tables.is_sparse(Y)) or X.shape[0] != Y.shape[0]:
-                return summary.add(X, Y)
+                return summary.add(X, Y, sample_weight=weights)
             longer = copy.copy(summary)
             for rows in _tables.blocks(X.shape[0], X.shape[1] + Y.shape[1]):
-                longer.add(X[rows], Y[rows])
+                longer.add(X[rows], Y[rows], sample_weight=None if weights is None else weights[rows])
             return longer
         except ValueError:
+            if weights is not None:  # what is wrong may be a weight; pairs of weight 0 may hold NaN
+                raise
             advice = "missing='drop' leaves out the pairs that hold NaN"
             for label, domain, data in (("X", 1, X), ("Y", 2, Y)):
                 message = _tables.nan_message(data, label, domain, summary.feature_names[domain - 1], advice, before)
@@ -272,19 +280,21 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
                              "give the second domain's samples as Y")
         return Y
 
-    def _check_pairs(self, X: Any, Y: Any, *, reset: bool, least: int, missing: str) -> Tuple[Any, Any]:
+    def _check_pairs(self, X: Any, Y: Any, sample_weight: Any, *, reset: bool, least: int,
+                     missing: str) -> Tuple[Any, Any, Any]:
         # NaN and infinity are found by the library, which names row and column.
         X = self._check_first(X, reset=reset, finite=False, ensure_min_samples=least)
         if not reset:
             Y = _tables.in_order(Y, self._names(2), "Y")
         Y = _as_columns(Y, finite=False, accept_sparse="csr")
+        weights = _tables.weights_of(sample_weight, X.shape[0], whole=least > 1)
         if missing == "drop" and X.shape[0] == Y.shape[0]:
             bad = _tables.rows_with_nan(X) | _tables.rows_with_nan(Y)
             if bad.any():
                 warn_user(f"{bad.sum()} of {len(bad)} pairs were left out because they hold NaN, the first of them at "
                           f"row {bad.argmax()} (counted from 0)")
-                X, Y = X[~bad], Y[~bad]
-        return X, Y
+                X, Y, weights = X[~bad], Y[~bad], None if weights is None else weights[~bad]
+        return X, Y, weights
 
     def _check_first(self, X: Any, *, reset: bool, strict: bool = True, **options: Any) -> Any:
         """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""

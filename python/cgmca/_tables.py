@@ -127,6 +127,34 @@ def like(given: Any, values: Any, names: Optional[Sequence[str]]) -> Any:
     return values
 
 
+# Weights
+
+def weights_of(sample_weight: Any, count: int, *, whole: bool = True) -> Any:
+    """The weights of `count` pairs in float64, None where there are none. A part of the pairs may have weight 0 alone.
+
+    >>> weights_of([1, 2, 0], 3)
+    array([1., 2., 0.])
+    >>> weights_of([1, -2, 0], 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight holds -2.0 at place 1 (counted from 0); a weight counts its pair, from 0 times on
+    """
+    if sample_weight is None:
+        return None
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight has {weights.ndim} dimensions; one number for each pair is needed")
+    if len(weights) != count:
+        raise ValueError(f"sample_weight holds {len(weights)} weights for {count} pairs; each needs one")
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise ValueError(f"sample_weight holds {weights[bad.argmax()]} at place {bad.argmax()} (counted from 0); a "
+                         "weight counts its pair, from 0 times on")
+    if whole and count and not weights.any():
+        raise ValueError(f"all {count} weights of sample_weight are zero; pairs need a weight above 0 to count")
+    return weights
+
+
 # Missing values
 
 _BLOCK = 1 << 22  # numbers looked at together

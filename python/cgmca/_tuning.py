@@ -87,8 +87,10 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
          ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
          labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None,
          queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None, folds: int = 5,
-         repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Optional[ArrayLike] = None,
-         extra_Y: Optional[ArrayLike] = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+         repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None,
+         extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None,
+         sample_weight: Optional[ArrayLike] = None,
+         progress: Optional[Callable[[float], object]] = None) -> TuneResult:
     """Try settings by cross-validation over the pairs.
 
     The pairs are read once: each fold is a summary, each training set a merge of them, and one factorization of it
@@ -121,8 +123,9 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     folds, repeats, seed : int
         Number of folds, of other random folds of the same pairs (default: 10 for up to 100 pairs, 1000/n for more), and
         what they are drawn from.
-    rank_tol, extra_X, extra_Y
-        As for `CGMCA` and its `fit`.
+    rank_tol, extra_X, extra_Y, sample_weight
+        As for `CGMCA` and its `fit`. A pair and its weight are in one fold; 'classification' and 'partner' count each
+        pair of a weight above 0 once.
     progress : callable, optional
         Called with the part done, from 0 to 1.
 
@@ -148,6 +151,11 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     labelled_X = _tables.plain(_tables.in_order(labelled_X, names_of_X, "labelled_X"))
     queries = _tables.plain(_tables.in_order(queries, names_of_Y, "queries"))
     X, Y = _as_rows(X), _as_columns(Y, finite=False)
+    weights = _tables.weights_of(sample_weight, len(X))
+    if weights is not None and len(X) == len(Y) and not weights.all():
+        kept = weights > 0
+        X, Y, weights = X[kept], Y[kept], weights[kept]
+        labels = None if labels is None else _labels_of(labels, kept)
     families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
     if labels is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
         raise ValueError("labelled samples without the labels of the pairs")
@@ -161,7 +169,7 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
         repeats=as_count("repeats", repeats) or 0, seed=seed,
         rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, references=references,
         reference_labels=numbers[:len(of_references)].tolist(), queries=asked,
-        query_labels=numbers[len(of_references):].tolist(), progress=progress)
+        query_labels=numbers[len(of_references):].tolist(), progress=progress, sample_weight=weights)
     trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
                       trials[found["best"]].params, trials[found["chosen"]].params, found["alike"],
@@ -181,6 +189,13 @@ def _with_more(own: Any, labels: Any, more: Any, more_labels: Any, name: str, la
     if more.shape[1] != own.shape[1]:
         raise ValueError(f"{name} has {more.shape[1]} features, its domain {own.shape[1]}")
     return np.concatenate([own, more]), np.concatenate([labels, np.asarray(more_labels).ravel()])
+
+
+def _labels_of(labels: Any, kept: Any) -> Any:
+    labels = np.asarray(labels).ravel()
+    if len(labels) != len(kept):
+        raise ValueError(f"{len(labels)} labels for {len(kept)} pairs; each needs one")
+    return labels[kept]
 
 
 def _as_rows(X: Any) -> Any:
@@ -203,7 +218,8 @@ class PermutationTest:
     significant : int
         How many are.
     rotations : bool
-        The summary no longer held the pairs themselves, so that random rotations took the place of permutations.
+        The summary no longer held the pairs themselves, or they had weights, so that random rotations took the place of
+        permutations.
     """
 
     p_values: Any
@@ -211,13 +227,15 @@ class PermutationTest:
     rotations: bool
 
 
-def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] = None, *, max_rank: Any = None,
-                     ridge: Any = 0.0, rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1,
-                     level: float = 0.05, progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
+def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] = None, *,
+                     sample_weight: Optional[ArrayLike] = None, max_rank: Any = None, ridge: Any = 0.0,
+                     rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1, level: float = 0.05,
+                     progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
     """How many canonical correlations are real, from pairs or from their `Summary`.
 
     The pairs are dealt anew at random many times; the j-th correlation is compared with the largest one of pairs so
-    dealt, the directions before it taken out.
+    dealt, the directions before it taken out. Pairs with ``sample_weight`` (see `CGMCA.fit`) cannot change partners;
+    random rotations take the place of that.
 
     Examples
     --------
@@ -230,10 +248,13 @@ def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] 
     2
     """
     if isinstance(X, _core.Summary):
+        if sample_weight is not None:
+            raise ValueError("sample_weight belongs to pairs; a Summary has its weights inside, give them to its add")
         summary = X
     else:
         X, Y = _as_rows(X), _as_columns(Y, finite=False)
-        summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y)
+        weights = _tables.weights_of(sample_weight, len(X))
+        summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y, sample_weight=weights)
     one, two = (as_count("max_rank", rank) or 0 for rank in as_pair(max_rank))
     ridge1, ridge2 = map(as_ridge, as_pair(ridge))
     found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_fraction("rank_tol", rank_tol), permutations,

@@ -202,17 +202,19 @@ class Using(Found):
                              "matched pairs need as many of each")
         return float(r2_score(expected, found, sample_weight=sample_weight))
 
-    def verify(self, X: ArrayLike, Y: ArrayLike) -> dict[str, Any]:
-        """What the maps attain on given pairs, from these and the maps alone.
+    def verify(self, X: ArrayLike, Y: ArrayLike, *, sample_weight: Optional[ArrayLike] = None) -> dict[str, Any]:
+        """What the maps attain on given pairs, from these and the maps alone; ``sample_weight`` is that of `fit`.
 
         Returns
         -------
         dict
             ``objective`` is the mean squared distance of the mapped pairs, ``covariance_trace`` its scale (that of
             pairs that have nothing to do with each other), ``constraint_residuals`` and ``mean_residuals`` how far
-            covariance and mean of each map's output are from what was prescribed, ``samples`` the number of pairs.
+            covariance and mean of each map's output are from what was prescribed, ``samples`` the number of pairs,
+            ``total_weight`` the sum of their weights.
         """
-        return self._fitted().attained(self._finite(X, 1), self._finite(Y, 2))
+        one = self._finite(X, 1)
+        return self._fitted().attained(one, self._finite(Y, 2), _tables.weights_of(sample_weight, len(one)))
 
     @property
     def feature_names_y_(self) -> Optional[NDArray[np.object_]]:

@@ -77,4 +77,20 @@ Matrix from_matrix(const py::object& object, const char* name) {
   return Eigen::Map<const Matrix>(rows.data(), rows.shape(1), rows.shape(0)).transpose();
 }
 
+std::optional<Vector> weights_from(const py::object& sample_weight, std::optional<Index> count) {
+  if (sample_weight.is_none()) return std::nullopt;
+  const auto array = py::array_t<double, py::array::forcecast>::ensure(sample_weight);
+  if (!array) throw py::error_already_set();
+  if (array.ndim() != 1) {
+    throw py::value_error(
+        fmt::format("sample_weight has {} dimensions; one number for each sample is needed", array.ndim()));
+  }
+  if (count && array.shape(0) != *count) {
+    throw py::value_error(fmt::format("{} weights for {} samples; each needs one", array.shape(0), *count));
+  }
+  Vector weights(array.shape(0));
+  for (Index j = 0; j < weights.size(); ++j) weights(j) = array.at(j);
+  return weights;
+}
+
 }  // namespace cgmca::python

@@ -46,6 +46,10 @@ py::array_t<double> to_matrix(const Matrix& matrix);
 // A two-dimensional array as the matrix it shows.
 Matrix from_matrix(const py::object& array, const char* name);
 
+// One number a sample; none of None. Throws ValueError for anything but one dimension, and for another number than
+// `count`, if that is given.
+std::optional<Vector> weights_from(const py::object& sample_weight, std::optional<Index> count = std::nullopt);
+
 // Samples to a block: about 32 MB of numbers.
 inline Index block_samples(Index features, Index megabytes = 32) {
   return std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
@@ -70,7 +74,8 @@ void for_blocks(const Samples& samples, Index per_block, Work work) {
   }
 }
 
-// work(X) for each block of matched samples, one array a domain; the caller has seen that there are as many of each.
+// work(first, X) for each block of matched samples, one array a domain; the caller has seen that there are as many of
+// each.
 template <class Work>
 void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Work work) {
   for (Index first = 0; first < domains.front().count(); first += per_block) {
@@ -80,7 +85,7 @@ void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Wo
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(first, count, keep[i]));
     {
       const py::gil_scoped_release release;
-      work(X);
+      work(first, X);
     }
     let_signals_through();
   }

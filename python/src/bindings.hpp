@@ -54,10 +54,10 @@ class SharedSummary {
   }
   // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
   // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
-  void add(const py::tuple& arrays);
+  void add(const py::tuple& arrays, const py::object& sample_weight);
 
  private:
-  void add_in_order(const py::tuple& arrays);
+  void add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights);
 
   struct Inside {
     explicit Inside(Summary summary_) : summary(std::move(summary_)) {}

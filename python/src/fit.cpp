@@ -57,13 +57,16 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::o
                                           Index folds, std::uint64_t seed, const Covariance& c1, const Covariance& c2,
                                           std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
                                           const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
-                                          const py::object& extra_Y) {
+                                          const py::object& extra_Y, const py::object& sample_weight) {
   const auto settings = std::make_shared<Settings>(rank_tol, max_rank, ridge, extra_X, extra_Y);
   const Samples X(rows1, "X"), Y(rows2, "Y");
+  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
   const auto dealt = std::make_shared<Folds>(std::vector<DomainInfo>{X.features(), Y.features()},
                                              FoldOptions{.folds = folds, .seed = seed});
-  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
-                  [&](Index, const auto& X1, const auto& X2) { dealt->add(X1, X2); });
+  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()), [&](Index first, const auto& X1, const auto& X2) {
+    if (!weights) return dealt->add(X1, X2);
+    dealt->add(X1, X2, weights->segment(first, X1.cols()));
+  });
   return std::make_unique<FittedModel>(
       interruptibly<Model>([model = fitted.model, dealt, c1, c2, settings](const Report& report) {
         return calibrate(model, *dealt, c1, c2, settings->options, report);
@@ -97,7 +100,7 @@ void bind_fit(py::module_& module) {
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("X"), py::arg("Y"), py::arg("folds"),
              py::arg("seed"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
              py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
-             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none());
+             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none(), py::arg("sample_weight") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
   module.def("blas_description", &blas_description, "Which BLAS serves this process.");

@@ -114,18 +114,23 @@ py::array invert_with(const FittedModel& self, int number, const py::object& row
                     [&](const auto& block) { return invert(self.model, domain, block, method, options); });
 }
 
-py::dict attained_on(const FittedModel& self, const py::object& rows1, const py::object& rows2) {
+py::dict attained_on(const FittedModel& self, const py::object& rows1, const py::object& rows2,
+                     const py::object& sample_weight) {
   const Samples X(rows1, "X"), Y(rows2, "Y");
   if (X.count() != Y.count()) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X.count(), Y.count()));
   }
+  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
   Verifier verifier(self.model);
-  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()),
-                  [&](Index, const auto& X1, const auto& X2) { verifier.add(X1, X2); });
+  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()), [&](Index first, const auto& X1, const auto& X2) {
+    if (!weights) return verifier.add(X1, X2);
+    verifier.add(X1, X2, weights->segment(first, X1.cols()));
+  });
   const Attained attained = verifier.attained();
   py::dict result;
   result["samples"] = attained.samples;
+  result["total_weight"] = attained.total_weight;
   result["constraint_residuals"] = py::make_tuple(attained.constraint_residuals[0], attained.constraint_residuals[1]);
   result["mean_residuals"] = py::make_tuple(attained.mean_residuals[0], attained.mean_residuals[1]);
   result["objective"] = attained.objective;
@@ -227,7 +232,7 @@ void bind_model(py::module_& module) {
           },
           py::arg("source"), py::arg("target"))
       .def("settings", &settings_of)
-      .def("attained", &attained_on, py::arg("X"), py::arg("Y"))
+      .def("attained", &attained_on, py::arg("X"), py::arg("Y"), py::arg("sample_weight") = py::none())
       .def("certificate", &certificate_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(
@@ -251,6 +256,7 @@ void bind_model(py::module_& module) {
       .def("name", of_domain([](const DomainMap& map) { return map.name; }), py::arg("domain"))
       .def("feature_names", of_domain([](const DomainMap& map) { return map.feature_names; }), py::arg("domain"))
       .def_property_readonly("samples", [](const FittedModel& self) { return self.model.samples; })
+      .def_property_readonly("total_weight", [](const FittedModel& self) { return self.model.total_weight; })
       .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })
       .def_property_readonly("covariances", [](const FittedModel& self) { return pair(self.model.covariances); })
       .def(

@@ -128,15 +128,18 @@ std::string label(std::size_t i, std::size_t domains) {
 std::string described(const Summary& summary) {
   std::vector<Index> features;
   for (Index i = 1; i <= summary.domains(); ++i) features.push_back(summary.dimension(static_cast<Domain>(i)));
-  return fmt::format("Summary({}) of {} {}{}", fmt::join(features, ", "), summary.samples(),
-                     summary.domains() == 2 ? "pair" : "sample", summary.samples() == 1 ? "" : "s");
+  const bool weighted = summary.total_weight() != static_cast<double>(summary.samples());
+  return fmt::format("Summary({}) of {} {}{}{}", fmt::join(features, ", "), summary.samples(),
+                     summary.domains() == 2 ? "pair" : "sample", summary.samples() == 1 ? "" : "s",
+                     weighted ? fmt::format(" of the weight {:.6g}", summary.total_weight()) : "");
 }
 
 }  // namespace
 
-void SharedSummary::add(const py::tuple& arrays) {
+void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight) {
+  const std::optional<Vector> weights = weights_from(sample_weight);
   std::vector<DomainInfo> infos = domains_of(*this);
-  if (arrays.size() != infos.size()) return add_in_order(arrays);  // which refuses them
+  if (arrays.size() != infos.size()) return add_in_order(arrays, weights);  // which refuses them
   const auto [empty, accumulate] =
       use([](const Summary& own) { return std::pair(own.samples() == 0, own.accumulate()); });
   const py::module_ names = py::module_::import("cgmca._tables");
@@ -153,9 +156,9 @@ void SharedSummary::add(const py::tuple& arrays) {
     own_names = found.cast<std::vector<std::string>>();
     takes_names = true;
   }
-  if (!takes_names) return add_in_order(ordered);
+  if (!takes_names) return add_in_order(ordered, weights);
   SharedSummary fresh(Summary(std::move(infos), accumulate));
-  fresh.add_in_order(ordered);
+  fresh.add_in_order(ordered, weights);
   use([&](Summary& own) {
     if (own.samples() == 0) {
       own = std::move(fresh.inside_->summary);
@@ -166,7 +169,7 @@ void SharedSummary::add(const py::tuple& arrays) {
 }
 
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add_in_order(const py::tuple& arrays) {
+void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights) {
   std::vector<Samples> domains;
   Index features = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -177,11 +180,12 @@ void SharedSummary::add_in_order(const py::tuple& arrays) {
   const Index per_block = block_samples(features), count = domains.front().count();
   const bool equal =
       std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
-  if (!equal || count <= per_block) {
+  // Another number of weights is refused as another number of samples is: by adding all at once.
+  if (!equal || count <= per_block || (weights && weights->size() != count)) {
     std::vector<py::object> keep(domains.size());
     MatchedSamples X;
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
-    return use([&](Summary& own) { own.add(X); });
+    return use([&](Summary& own) { weights ? own.add(X, *weights) : own.add(X); });
   }
   std::unique_lock lock(inside_->mutex, std::defer_lock);
   {
@@ -189,7 +193,13 @@ void SharedSummary::add_in_order(const py::tuple& arrays) {
     lock.lock();
   }
   Summary longer = inside_->summary;
-  for_matched_blocks(domains, per_block, [&](const MatchedSamples& X) { longer.add(X); });
+  const Index before = longer.samples();
+  for_matched_blocks(domains, per_block, [&](Index first, const MatchedSamples& X) {
+    if (!weights) return longer.add(X);
+    const auto mine = weights->segment(first, X.front().cols());
+    longer.check(X, mine, before + first);  // which counts samples of weight 0 too
+    longer.add(X, mine);
+  });
   inside_->summary = std::move(longer);
 }
 
@@ -200,17 +210,19 @@ void bind_summary(py::module_& module) {
            py::arg("feature_names") = py::none())
       .def(
           "add",
-          [](py::object self, const py::args& arrays) {
-            self.cast<SharedSummary&>().add(arrays);
+          [](py::object self, const py::args& arrays, const py::object& sample_weight) {
+            self.cast<SharedSummary&>().add(arrays, sample_weight);
             return self;
           },
+          py::arg("sample_weight") = py::none(),
           "Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary\n"
           "itself.\n\n"
           "C-contiguous float64 and float32 arrays are read where they lie, others block by block. The columns of a "
           "data\n"
           "frame are put in the order of ``feature_names``, with a warning; other names are an error. A summary that "
           "is\n"
-          "empty and has no names takes those of the frames. If anything is wrong, or on Ctrl-C, nothing is added.")
+          "empty and has no names takes those of the frames. If anything is wrong, or on Ctrl-C, nothing is added.\n\n"
+          "``sample_weight`` says how often each sample counts: 2 is the sample twice, 0 leaves it out.")
       .def(
           "merge",
           [](py::object self, const py::object& other, bool allow_repeats) {
@@ -252,7 +264,11 @@ void bind_summary(py::module_& module) {
           py::arg("path"), "Read a file written by ``save`` or by ``cgmca summarize``.")
       .def_property_readonly(
           "n_samples", [](SharedSummary& self) { return self.use([](const Summary& own) { return own.samples(); }); },
-          "Samples taken in so far.")
+          "Samples taken in so far, of a weight above 0.")
+      .def_property_readonly(
+          "total_weight",
+          [](SharedSummary& self) { return self.use([](const Summary& own) { return own.total_weight(); }); },
+          "The sum of their weights; their number where none were given.")
       .def_property_readonly("n_features", &n_features, "Features of each domain.")
       .def_property_readonly("means", &means, "Means of the domains.")
       .def_property_readonly("names", &names, "Names of the domains; None where there is none.")

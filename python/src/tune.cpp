@@ -39,7 +39,8 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
                     const std::vector<py::object>& ridges, const std::optional<std::string>& criterion, Index folds,
                     Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::object& extra_X,
                     const py::object& extra_Y, const py::object& references, const std::vector<int>& reference_labels,
-                    const py::object& queries, const std::vector<int>& query_labels, const py::object& progress) {
+                    const py::object& queries, const std::vector<int>& query_labels, const py::object& progress,
+                    const py::object& sample_weight) {
   const auto search = std::make_shared<Search>();
   TuneOptions& options = search->options;
   for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
@@ -70,8 +71,12 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   }
   search->folds.emplace(std::vector<DomainInfo>{X.features(), Y.features()},
                         FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
   for_matched_blocks(domains, block_samples(X.features() + Y.features()),
-                     [&](const MatchedSamples& block) { search->folds->add(block); });
+                     [&](Index first, const MatchedSamples& block) {
+                       if (!weights) return search->folds->add(block);
+                       search->folds->add(block, weights->segment(first, block.front().cols()));
+                     });
   const auto result = interruptibly<TuneResult>(
       [search](const Report& report) {
         search->options.progress = report;
@@ -127,7 +132,8 @@ void bind_tune(py::module_& module) {
   module.def("tune", &tune_pairs, py::arg("X"), py::arg("Y"), py::arg("families"), py::arg("ranks"),
              py::arg("max_ranks"), py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"),
              py::arg("seed"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"), py::arg("references"),
-             py::arg("reference_labels"), py::arg("queries"), py::arg("query_labels"), py::arg("progress"));
+             py::arg("reference_labels"), py::arg("queries"), py::arg("query_labels"), py::arg("progress"),
+             py::arg("sample_weight") = py::none());
   module.def("permutation_test", &test_by_permutation, py::arg("summary"), py::arg("max_rank"), py::arg("ridge"),
              py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"), py::arg("level"), py::arg("progress"));
 }

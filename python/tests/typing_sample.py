@@ -31,7 +31,7 @@ def denoise(clean: Array, noisy: Array) -> Tuple[Array, float]:
 def predict(path: str) -> float:
     X: Array = cgmca.read(path)
     Y = X[:, :2]
-    model = CGMCA(Covariance.diagonal([1.0, 2.0]), ridge=0.1).fit(X, Y, missing="drop")
+    model = CGMCA(Covariance.diagonal([1.0, 2.0]), ridge=0.1).fit(X, Y, sample_weight=X[:, 0], missing="drop")
     predicted: Array = model.predict(X, missing="pass")
     directions: Array = model.x_rotations_ @ model.coef_[:, :1].T
     print(predicted - model.intercept_, directions, model.feature_names_y_)
@@ -42,8 +42,8 @@ def gather(paths: List[Tuple[str, str]]) -> MCA:
     summary = Summary(3, 2, accumulate="qr")
     for x, y in paths:
         for X, Y in zip(cgmca.read_blocks(x), cgmca.read_blocks(y)):
-            summary = summary.add(X, Y)
-    print(summary.n_samples + 1, summary.n_features[0])
+            summary = summary.add(X, Y, sample_weight=np.ones(len(X)))
+    print(summary.n_samples + 1, summary.n_features[0], summary.total_weight / 2)
     try:
         return MCA(2).fit_summary(summary)
     except cgmca.InfeasibleError as error:

@@ -7,6 +7,7 @@ namespace cgmca {
 Model assemble(const Solution& solution, const Factors& factors) {
   Model model;
   model.samples = factors.samples;
+  model.total_weight = factors.total_weight;
   model.common_dimension = solution.maps[0].mixing.rows();
   for (const std::size_t i : {0U, 1U}) {
     const SolvedMap& map = solution.maps[i];

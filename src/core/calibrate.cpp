@@ -9,6 +9,7 @@
 
 #include "linalg/linalg.hpp"
 #include "summary/moments.hpp"
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
@@ -24,13 +25,15 @@ struct Missed {
 void add_errors(Missed& missed, const Model& training, Domain to, const std::vector<Matrix>& H, double count) {
   const Translation lmmse = translation(training, other(to), to);
   const Matrix t = AB(lmmse.right, H[slot(other(to))]);
-  const double n = static_cast<double>(training.samples);
+  const double n = training.total_weight;
   missed.squares += (H[slot(to)] - AB(lmmse.left, t)).rowwise().squaredNorm();
   missed.spread += count * (1 + 1 / n) + t.cwiseProduct(AB(lmmse.errors.G, t)).sum() / (n - 1);
 }
 
 void check(const Model& model, const Folds& folds) {
-  bool same = folds.domains() == 2 && folds.samples() == model.samples;
+  const double weight = folds.total_weight();
+  bool same = folds.domains() == 2 && folds.samples() == model.samples &&
+              std::abs(weight - model.total_weight) <= thresholds::kSameWeight * weight;
   for (const Domain domain : kDomains) same = same && folds.dimension(domain) == model.domain(domain).features();
   if (!same) throw InvalidInput("the folds do not hold the samples that the model was fitted to");
   if (folds.samples() < 2 * folds.options().folds) {
@@ -65,7 +68,7 @@ Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Cov
       const std::vector<Matrix> H =
           roots_about({training.domain(Domain::one).mean, training.domain(Domain::two).mean}, part);
       for (const Domain to : kDomains) {
-        add_errors(missed[slot(to)], training, to, H, static_cast<double>(part.samples()));
+        add_errors(missed[slot(to)], training, to, H, part.total_weight());
       }
       if (progress) {
         progress(static_cast<double>(repeat * dealt.folds + fold + 1) /

@@ -95,8 +95,7 @@ ScoreMoments measure(const Solution& solution, const Factors& factors) {
 
 }  // namespace
 
-double objective_bound(Index samples, double covariance_trace, const Vector& singular_A, const Vector& singular_B) {
-  const double n = static_cast<double>(samples);
+double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B) {
   const Index m = std::min(singular_A.size(), singular_B.size());
   return covariance_trace - 2 * (n - 1) / n * singular_A.head(m).dot(singular_B.head(m));
 }
@@ -104,7 +103,7 @@ double objective_bound(Index samples, double covariance_trace, const Vector& sin
 Certificate certify(const Solution& solution, const Factors& factors) {
   Certificate certificate;
   const ScoreMoments scores = measure(solution, factors);
-  const double n = static_cast<double>(factors.samples), factor = (n - 1) / n;
+  const double n = factors.total_weight, factor = (n - 1) / n;
   certificate.singular_A = solution.singular_A;
   certificate.singular_B = solution.singular_B;
   certificate.objective = factor * scores.squared_distance;
@@ -120,8 +119,7 @@ Certificate certify(const Solution& solution, const Factors& factors) {
     certificate.tolerances[i] = domain.tolerance;
     used = std::max(used, map.C.s.size());
   }
-  certificate.bound =
-      objective_bound(factors.samples, certificate.covariance_trace, certificate.singular_A, certificate.singular_B);
+  certificate.bound = objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B);
   certificate.min_gap = smallest_gap(certificate.singular_B, used);
   return certificate;
 }

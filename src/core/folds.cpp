@@ -19,14 +19,14 @@ namespace {
 constexpr const char* kFormat = "cgmca-folds";
 
 // The order in which the folds receive the samples of the g-th group.
-std::vector<std::uint32_t> deal(const FoldOptions& options, Index repeat, Index group) {
+std::vector<std::uint32_t> order_of_folds(const FoldOptions& options, Index repeat, Index group) {
   const std::uint64_t seed = options.seed + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(repeat);
   return random_numbers::permutation({seed, random_numbers::Purpose::folds, static_cast<std::uint32_t>(group)},
                                      static_cast<std::uint32_t>(options.folds));
 }
 
 Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
-  return deal(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
+  return order_of_folds(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
 }
 
 // Of Folds::repeats(). Never more for more samples, so that what was dealt before is a part of what is needed later.
@@ -56,9 +56,19 @@ Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options) : opti
   parts_.assign(static_cast<std::size_t>(repeats), empty);
 }
 
+// Each fold's own check would name its own rows: check here, and add nothing where that fails.
 void Folds::add(const MatchedSamples& X) {
-  // Each fold's own check would name its own rows: check here, and add nothing where that fails.
   parts_[0][0].check(X, samples());
+  deal(X, {});
+}
+
+void Folds::add(const MatchedSamples& X, const VectorView& weights) {
+  parts_[0][0].check(X, weights, samples());
+  const WeightedSamples kept = weighted(X, weights);
+  deal(kept.X, kept.weights);
+}
+
+void Folds::deal(const MatchedSamples& X, const Vector& weights) {
   const Index n = X.front().cols();
   keep_repeats_for(samples() + n);
   for (Index repeat = 0; repeat < repeats(); ++repeat) {
@@ -73,7 +83,12 @@ void Folds::add(const MatchedSamples& X) {
       for (const SampleView& domain : X) {
         domain.visit([&](const auto& samples) { mine.emplace_back(samples(Eigen::all, columns[fold])); });
       }
-      parts_[static_cast<std::size_t>(repeat)][fold].add(mine);
+      Summary& part = parts_[static_cast<std::size_t>(repeat)][fold];
+      if (weights.size() == 0) {
+        part.add(mine);
+      } else {
+        part.add(mine, weights(columns[fold]));
+      }
     }
   }
   dealt_.back() += n;
@@ -103,6 +118,11 @@ void Folds::keep_repeats_for(Index samples) { parts_.resize(static_cast<std::siz
 
 Index Folds::samples() const { return std::accumulate(dealt_.begin(), dealt_.end(), Index{0}); }
 
+double Folds::total_weight() const {
+  return std::accumulate(parts_[0].begin(), parts_[0].end(), 0.0,
+                         [](double sum, const Summary& part) { return sum + part.total_weight(); });
+}
+
 Index Folds::fold_of(Index repeat, Index sample) const {
   std::size_t set = 0;
   while (set + 1 < dealt_.size() && sample >= dealt_[set]) sample -= dealt_[set++];
@@ -125,11 +145,19 @@ Summary Folds::all() const { return training(0, -1); }
 
 void Folds::save(const std::string& path) const { pack().save(path); }
 std::string Folds::to_bytes() const { return pack().bytes(); }
-Folds Folds::load(const std::string& path) { return unpack(TensorReader(path, kFormat, kSummaryVersion)); }
-Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kSummaryVersion)); }
+Folds Folds::load(const std::string& path) {
+  return unpack(TensorReader(path, kFormat, kSummaryVersion, kWeightedVersion));
+}
+Folds Folds::from_bytes(std::string_view bytes) {
+  return unpack(TensorReader(bytes, kFormat, kSummaryVersion, kWeightedVersion));
+}
 
 TensorWriter Folds::pack() const {
-  TensorWriter file(kFormat, kSummaryVersion);
+  bool any_weighted = false;
+  for (const auto& repeat : parts_) {
+    for (const Summary& part : repeat) any_weighted = any_weighted || part.state().weighted();
+  }
+  TensorWriter file(kFormat, version_of(any_weighted));
   const auto sets = static_cast<Index>(dealt_.size());
   file.set("folds", options_.folds);
   file.set("repeats", options_.repeats);

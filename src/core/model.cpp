@@ -134,6 +134,7 @@ Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(byt
 TensorWriter Model::pack() const {
   TensorWriter file(kFormat);
   file.set("samples", samples);
+  if (total_weight != static_cast<double>(samples)) file.set("total_weight", total_weight);
   file.set("k", common_dimension);
   if (calibration_folds > 0) file.set("calibration_folds", calibration_folds);
   for (Domain domain : kDomains) {
@@ -164,6 +165,8 @@ TensorWriter Model::pack() const {
 Model Model::unpack(const TensorReader& file) {
   Model model;
   model.samples = file.integer("samples", 2);
+  model.total_weight = file.has_text("total_weight") ? file.real("total_weight") : static_cast<double>(model.samples);
+  if (!(model.total_weight > 1)) file.fail(fmt::format("matched samples of the weight {}", model.total_weight));
   model.common_dimension = file.integer("k", 1);
   if (file.has_text("calibration_folds")) model.calibration_folds = file.integer("calibration_folds", 2);
   Certificate& certificate = model.certificate;

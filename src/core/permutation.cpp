@@ -38,13 +38,13 @@ double chi_square(Stream& random, double m) {
 // The first r1 rows and r2 columns of a random rotation of m >= r1 + r2 dimensions: G_1 R⁻¹ with RᵀR = G_1ᵀG_1 +
 // G_2ᵀG_2, G_1 (r1×r2) and G_2 ((m-r1)×r2) normal. G_2ᵀG_2 = L Lᵀ, of Wishart's distribution, is drawn by Bartlett's
 // decomposition.
-Matrix rotation_block(Stream& random, Index r1, Index r2, Index m) {
+Matrix rotation_block(Stream& random, Index r1, Index r2, double m) {
   Matrix stacked = Matrix::Zero(r1 + r2, r2);
   for (Index j = 0; j < r2; ++j) {
     for (Index i = 0; i < r1; ++i) stacked(i, j) = random.normal();
   }
   for (Index i = 0; i < r2; ++i) {
-    stacked(r1 + i, i) = std::sqrt(chi_square(random, static_cast<double>(m - r1 - i)));
+    stacked(r1 + i, i) = std::sqrt(chi_square(random, m - static_cast<double>(r1 + i)));
     for (Index j = i + 1; j < r2; ++j) stacked(r1 + i, j) = random.normal();  // the rows are those of Lᵀ
   }
   return linalg::thin_qr(std::move(stacked)).Q.topRows(r1);
@@ -72,7 +72,7 @@ std::array<Matrix, 2> scores_of(const Factors& factors, bool rows) {
 
 // B of the pairs dealt anew for the b-th time: by a permutation of the rows, else by a random rotation of n-1
 // dimensions.
-Matrix dealt_anew(const Matrix& Y1, const Matrix& Y2, bool rows, Index n, std::uint64_t seed, Index b) {
+Matrix dealt_anew(const Matrix& Y1, const Matrix& Y2, bool rows, double n, std::uint64_t seed, Index b) {
   Stream random(seed, Purpose::pairing, static_cast<std::uint32_t>(b));
   if (!rows) return AtB(Y1, AB(rotation_block(random, Y1.rows(), Y2.rows(), n - 1), Y2));
   const auto order = random_numbers::permutation(random, static_cast<std::uint32_t>(Y2.rows()));
@@ -107,6 +107,16 @@ void check(const Summary& summary, const PermutationOptions& test) {
   }
 }
 
+// rotation_block needs n - 1 > r1 + r2. Summaries without weights that keep no rows have more samples than that.
+void check_rotations(const Factors& factors, bool rows) {
+  const Index ranks = factors.domains[0].rank() + factors.domains[1].rank();
+  if (rows || factors.total_weight >= static_cast<double>(ranks + 2)) return;
+  throw InvalidInput(fmt::format(
+      "a permutation test of weighted pairs needs weights that sum to at least {}, two more than both ranks "
+      "together; these sum to {:.6g}. Limit max_rank",
+      ranks + 2, factors.total_weight));
+}
+
 }  // namespace
 
 PermutationTest permutation_test(const Summary& summary, const Regularization& options,
@@ -115,7 +125,10 @@ PermutationTest permutation_test(const Summary& summary, const Regularization& o
   DataOptions data;
   data.rank_tol = test.rank_tol;
   const Factors factors = regularize(factorize(summary, data, {true, true}), options);
-  const bool rows = factors.data->moments.form == SummaryForm::rows;
+  // Pairs of different weights cannot change partners.
+  const Moments& moments = factors.data->moments;
+  const bool rows = moments.form == SummaryForm::rows && moments.row_weights.size() == 0;
+  check_rotations(factors, rows);
   const linalg::Svd svd = linalg::full_svd(linalg::download(factors.B()));
   const std::array<Matrix, 2> scores = scores_of(factors, rows);
 
@@ -129,7 +142,7 @@ PermutationTest permutation_test(const Summary& summary, const Regularization& o
     const Matrix Y2 = AB(scores[1], svd.V.rightCols(svd.V.cols() - j));
     const double reached = svd.s(j) * (1 - thresholds::kReached);
     const Index count = count_reaching(
-        reached, test, [&](Index b) { return dealt_anew(Y1, Y2, rows, summary.samples(), test.seed, b); });
+        reached, test, [&](Index b) { return dealt_anew(Y1, Y2, rows, factors.total_weight, test.seed, b); });
     p_value = std::max(p_value, static_cast<double>(count + 1) / static_cast<double>(test.permutations + 1));
     result.p_values.push_back(p_value);
     if (p_value > test.level) break;

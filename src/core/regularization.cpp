@@ -30,16 +30,17 @@ void check(const Regularization& options, Index domains) {
   }
 }
 
-Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples) {
+Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples,
+                        double n) {
   const double mean_variance = trace / static_cast<double>(features);
   if (!ridge.automatic) return {1, ridge.value * mean_variance, samples};
-  const double rho = oas_shrinkage(1, concentration, features, samples);
+  const double rho = oas_shrinkage(1, concentration, features, n);
   return {1 - rho, rho * mean_variance, samples};
 }
 
 // ρ = min(1, (tr Θ²/d² + μ²) / ((n+1) (tr Θ²/d² - μ²/d))),   μ = tr Θ/d                                        (25)
-double oas_shrinkage(double trace, double trace_of_square, Index features, Index samples) {
-  const double d = static_cast<double>(features), n = static_cast<double>(samples);
+double oas_shrinkage(double trace, double trace_of_square, Index features, double n) {
+  const double d = static_cast<double>(features);
   const double mu = trace / d, alpha = trace_of_square / (d * d);
   const double denominator = (n + 1) * (alpha - mu * mu / d);
   return denominator > 0 ? std::min((alpha + mu * mu) / denominator, 1.0) : 1.0;

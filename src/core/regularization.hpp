@@ -9,7 +9,9 @@ namespace cgmca {
 // domains.
 void check(const Regularization& options, Index domains);
 
-// data and ridge of (24) for a domain of d features with tr Θ, and concentration tr Θ²/(tr Θ)².
-Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples);
+// data and ridge of (24) for a domain of d features with tr Θ, and concentration tr Θ²/(tr Θ)². n: the weight of its
+// samples.
+Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples,
+                        double n);
 
 }  // namespace cgmca

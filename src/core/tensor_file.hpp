@@ -52,10 +52,10 @@ class TensorWriter {
 class TensorReader {
  public:
   // Throws IoError (cannot be read) or FormatError (no safetensors file, another format or version,
-  // broken).
-  TensorReader(const std::string& path, const std::string& format, Index version = 1);
+  // broken). Versions from `version` to `newest` are read.
+  TensorReader(const std::string& path, const std::string& format, Index version = 1, Index newest = 0);
   // The same from memory, which must outlive the reader.
-  TensorReader(std::string_view bytes, const std::string& format, Index version = 1);
+  TensorReader(std::string_view bytes, const std::string& format, Index version = 1, Index newest = 0);
 
   bool has_text(const std::string& key) const { return header_.metadata.contains(key); }
   const std::string& text(const std::string& key) const;
@@ -76,7 +76,7 @@ class TensorReader {
   [[noreturn]] void fail(const std::string& what) const;  // FormatError naming the file
 
  private:
-  void open(std::uint64_t file_size, const std::string& format, Index version);
+  void open(std::uint64_t file_size, const std::string& format, Index version, Index newest);
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
   const TensorEntry& find(const std::string& name, const std::vector<Index>& shape) const;
   void read_numbers(const TensorEntry& tensor, Index first, Index count, double* into) const;

@@ -13,6 +13,10 @@ inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // Larger values have squares whose sums overflow.
 inline constexpr double kLargestValue = 1e140;
+// Larger weights have products that overflow.
+inline constexpr double kLargestWeight = 1e100;
+// Sums of the same weights in another order agree to this part.
+inline constexpr double kSameWeight = 1e-9;
 // A feature that varies by less, in all samples together, does not vary: its squares vanish.
 inline constexpr double kNoVariation = 1e-290;
 // Products of smaller variances lose digits to underflow.

@@ -17,10 +17,11 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
   const DomainMap &source = model.domain(from), &target = model.domain(to);
   const Regularized &whitened = model.certificate.constrained[slot(from)],
                     &around = model.certificate.constrained[slot(to)];
-  const double n = static_cast<double>(model.samples);
+  const double n = model.total_weight;
   const auto T = source.weights.topRows(w.cols());
   ErrorBars bars;
   bars.samples = model.samples;
+  bars.total_weight = n;
   bars.G = Matrix::Identity(w.cols(), w.cols());
   if (!whitened.plain()) bars.G = (bars.G - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
   if (target.held_out_error.size() > 0) {
@@ -46,7 +47,7 @@ Vector Translation::spread_of(const MatrixView& X) const {
         errors.samples, right.rows()));
   }
   check_source(X);
-  const double n = static_cast<double>(errors.samples);
+  const double n = errors.total_weight;
   const Matrix t = AB(right, X.colwise() - mean_from), Gt = AB(errors.G, t);
   return (1 + 1 / n + t.cwiseProduct(Gt).colwise().sum().transpose().array() / (n - 1)).sqrt();
 }

@@ -27,35 +27,69 @@ Verifier::Verifier(Model model)
   }
 }
 
-Matrix Verifier::add_domain(Domain domain, const MatrixView& X) {
+namespace {
+
+// Σ w_j z_j
+Vector sum_of(const Matrix& Z, const Vector& weights) {
+  return weights.size() == 0 ? Vector(Z.rowwise().sum()) : Vector(Z * weights);
+}
+
+// √w_j z_j
+Matrix rooted(Matrix Z, const Vector& weights) {
+  return weights.size() == 0 ? Z : Matrix(Z * weights.cwiseSqrt().asDiagonal());
+}
+
+}  // namespace
+
+Matrix Verifier::add_domain(Domain domain, const MatrixView& X, const Vector& weights) {
   const auto i = slot(domain);
   Matrix Z = apply(model_, domain, X);
-  sum_[i] += Z.rowwise().sum();
-  linalg::add_gram(gram_[i], linalg::AtB(range_[i], Z));
+  sum_[i] += sum_of(Z, weights);
+  linalg::add_gram(gram_[i], rooted(linalg::AtB(range_[i], Z), weights));
   all_samples_[i] += X.cols();
+  all_weights_[i] += weights.size() == 0 ? static_cast<double>(X.cols()) : weights.sum();
   return Z;
 }
 
-void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
+void Verifier::check(const MatrixView& X1, const MatrixView& X2) const {
   if (X1.cols() != X2.cols()) {
     throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
                                      X1.cols(), X2.cols()));
   }
   model_.domain(Domain::one).check_features(Domain::one, X1);
   model_.domain(Domain::two).check_features(Domain::two, X2);
+}
+
+void Verifier::add(const MatrixView& X1, const MatrixView& X2) {
+  check(X1, X2);
   pairs_.add(X1, X2);
-  const Matrix Z1 = add_domain(Domain::one, X1), Z2 = add_domain(Domain::two, X2);
-  pair_sum_[0] += Z1.rowwise().sum();
-  pair_sum_[1] += Z2.rowwise().sum();
-  product_ += Z1.cwiseProduct(Z2).sum();
-  squared_distance_ += (Z1 - Z2).squaredNorm();
+  add_mapped(X1, X2, {});
+}
+
+void Verifier::add(const MatrixView& X1, const MatrixView& X2, const VectorView& weights) {
+  check(X1, X2);
+  pairs_.add(X1, X2, weights);
+  std::vector<Index> kept;
+  for (Index j = 0; j < weights.size(); ++j) {
+    if (weights(j) > 0) kept.push_back(j);
+  }
+  if (static_cast<Index>(kept.size()) == weights.size()) return add_mapped(X1, X2, weights);
+  add_mapped(X1(Eigen::all, kept), X2(Eigen::all, kept), weights(kept));
+}
+
+void Verifier::add_mapped(const MatrixView& X1, const MatrixView& X2, const Vector& weights) {
+  const Matrix Z1 = add_domain(Domain::one, X1, weights), Z2 = add_domain(Domain::two, X2, weights);
+  pair_sum_[0] += sum_of(Z1, weights);
+  pair_sum_[1] += sum_of(Z2, weights);
+  product_ += rooted(Z1, weights).cwiseProduct(rooted(Z2, weights)).sum();
+  squared_distance_ += rooted(Z1 - Z2, weights).squaredNorm();
   samples_ += X1.cols();
 }
 
 void Verifier::add_extra(Domain domain, const MatrixView& X) {
   model_.domain(domain).check_features(domain, X);
   extra_[slot(domain)].add(X);
-  add_domain(domain, X);
+  add_domain(domain, X, {});
 }
 
 // (14) with σ(A) of F_1ᵀF_2, where M_i is F_i turned, and σ(B) of the pairs, within the model's ranks and with its
@@ -75,7 +109,7 @@ double Verifier::best_objective(double covariance_trace) const {
   const Vector singular_B = factors.B().on().thin_svd(factors.B()).s;
   const Vector singular_A =
       linalg::thin_svd(linalg::AtB(model_.domain(Domain::one).mixing, model_.domain(Domain::two).mixing)).s;
-  return objective_bound(samples_, covariance_trace, singular_A, singular_B);
+  return objective_bound(pairs_.total_weight(), covariance_trace, singular_A, singular_B);
 }
 
 Attained Verifier::attained() const {
@@ -83,9 +117,10 @@ Attained Verifier::attained() const {
     throw TooFewSamples(
         fmt::format("{} matched pair{}; a covariance needs at least 2", samples_, samples_ == 1 ? "" : "s"));
   }
-  const double n = static_cast<double>(samples_);
+  const double n = pairs_.total_weight();
   Attained result;
   result.samples = samples_;
+  result.total_weight = n;
   result.all_samples = all_samples_;
   bool plain = true;
   double own_traces = 0;
@@ -93,7 +128,7 @@ Attained Verifier::attained() const {
     const auto i = slot(domain);
     const DomainMap& map = model_.domain(domain);
     const Regularized& claimed = model_.certificate.constrained[i];
-    const double N = static_cast<double>(all_samples_[i]);
+    const double N = all_weights_[i];
     // All in coordinates of the range of M, which holds C = M Mᵀ and every z.
     const Matrix R = linalg::AtB(range_[i], map.mixing);
     const Matrix C = linalg::ABt(R, R);

@@ -50,20 +50,27 @@ MeasuredR2::MeasuredR2(const Model& model, Domain to)
       squares_(sum_),
       squared_errors_(sum_) {}
 
-void MeasuredR2::add(const MatrixView& X1, const MatrixView& X2) {
+void MeasuredR2::add(const MatrixView& X1, const MatrixView& X2, const Vector& weights) {
   const MatrixView& from = translation_.from == Domain::one ? X1 : X2;
   const MatrixView& to = translation_.from == Domain::one ? X2 : X1;
   if (to.cols() == 0) return;
-  if (samples_ == 0) origin_ = to.col(0);
-  squared_errors_ += (to - translation_(from)).rowwise().squaredNorm();
-  const Matrix moved = to.colwise() - origin_;
-  sum_ += moved.rowwise().sum();
-  squares_ += moved.rowwise().squaredNorm();
-  samples_ += to.cols();
+  if (origin_.size() == 0) origin_ = to.col(0);
+  const Matrix errors = to - translation_(from), moved = to.colwise() - origin_;
+  if (weights.size() == 0) {
+    squared_errors_ += errors.rowwise().squaredNorm();
+    sum_ += moved.rowwise().sum();
+    squares_ += moved.rowwise().squaredNorm();
+    weight_ += static_cast<double>(to.cols());
+  } else {
+    squared_errors_ += errors.cwiseAbs2() * weights;
+    sum_ += moved * weights;
+    squares_ += moved.cwiseAbs2() * weights;
+    weight_ += weights.sum();
+  }
 }
 
 Vector MeasuredR2::value() const {
-  const Vector total = squares_ - sum_.cwiseAbs2() / static_cast<double>(samples_);
+  const Vector total = squares_ - sum_.cwiseAbs2() / weight_;
   return (total.array() > 0).select(1 - squared_errors_.array() / total.array(), std::nan(""));
 }
 

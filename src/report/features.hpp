@@ -16,18 +16,18 @@ Matrix feature_correlations(const Model& model, Domain domain, Index count);
 // pairs of the fit, d_to. NaN as above. Only approximate under max_rank or with extra samples.                    (34)
 Vector claimed_r2(const Model& model, Domain to);
 
-// The same measured on any pairs: 1 - Σ (x - x̂)² / Σ (x - x̄)² of each feature, block by block.                  (35)
+// The same measured on any pairs: 1 - Σ w (x - x̂)² / Σ w (x - x̄)² of each feature, block by block.              (35)
 class MeasuredR2 {
  public:
-  MeasuredR2(const Model& model, Domain to);  // throws MissingDomain
-  void add(const MatrixView& X1, const MatrixView& X2);
+  MeasuredR2(const Model& model, Domain to);                                         // throws MissingDomain
+  void add(const MatrixView& X1, const MatrixView& X2, const Vector& weights = {});  // no weights: 1 each
   Vector value() const;  // NaN for a feature that does not vary in these pairs
 
  private:
   Translation translation_;
   Vector origin_;  // the first sample: a constant feature then contributes exact zeros
   Vector sum_, squares_, squared_errors_;
-  Index samples_ = 0;
+  double weight_ = 0;
 };
 
 }  // namespace cgmca::report

@@ -25,6 +25,7 @@ def examples(text):
 def test_every_example_of_the_help_runs(folder, command):
     folder.model()
     folder.summary()
+    np.save(folder / "w.npy", np.ones(60))
     for i, rows in enumerate((slice(0, 30), slice(30, 60))):
         np.save(folder / f"a{i}.npy", folder.a[rows])
         folder.ok("summarize", f"a{i}.npy", f"a{i}.npy", "-o", f"s{i}", "-q")

@@ -30,6 +30,7 @@ def furnished(folder):
     write_table(folder / "lab.csv", folder.a, lab, range(60), {(3, 2)})
     order = np.random.default_rng(1).permutation(60)[:56]
     write_table(folder / "field.csv", folder.b, ["b1", "b2", "b3", "b4", "b5"], order, {(order[0], 1)})
+    np.savetxt(folder / "times.csv", np.arange(60) % 4, fmt="%d", header="times", comments="")
     for part, rows in ((1, slice(0, 30)), (2, slice(30, 60))):
         np.save(folder / f"a{part}.npy", folder.a[rows])
         np.save(folder / f"b{part}.npy", folder.b[rows])
@@ -37,7 +38,7 @@ def furnished(folder):
 
 
 def test_there_is_a_block_for_each_kind_of_user():
-    assert len(blocks()) == 4
+    assert len(blocks()) == 5
 
 
 @pytest.mark.parametrize("block", blocks())

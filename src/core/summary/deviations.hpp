@@ -1,21 +1,16 @@
-// Vectors z_j whose sum of z zᵀ is wanted: centred samples, read where they lie, or the columns of an array.
+// Vectors z_j whose sum of z zᵀ is wanted: centred samples, read where they lie and weighted, or the columns of an
+// array.
 #pragma once
 
-#include <cgmca/samples.hpp>
-
 #include "core/linalg/backend.hpp"
+#include "weights.hpp"
 
 namespace cgmca {
 
 class Deviations {
  public:
-  // z = (x - origin) - mean. The samples must outlive this. Few of them are loaded at once: they are read twice.
-  Deviations(const linalg::Backend& on, MatchedSamples X, Vector origin, Vector mean)
-      : on_(&on), X_(std::move(X)), origin_(std::move(origin)), mean_(std::move(mean)), count_(X_.front().cols()) {
-    if (count_ > kTile) return;
-    Z_ = on.load(X_, 0, count_, origin_, mean_);
-    X_.clear();
-  }
+  // z = √w ((x - origin) - mean). The samples must outlive this. Few of them are loaded at once: they are read twice.
+  Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean);
   explicit Deviations(linalg::Array Z) : on_(&Z.on()), Z_(std::move(Z)), count_(Z_.cols()) {}
 
   const linalg::Backend& on() const { return *on_; }
@@ -27,6 +22,8 @@ class Deviations {
   linalg::Array transposed(const linalg::Places& features) const;  // all of them, one a row
   Vector absolute_sums() const;                                    // Σ_j |z_j|, feature by feature
   Vector squares() const;                                          // Σ_j z_j²
+  Vector weighted_sum() const;                                     // Σ_j √w_j z_j
+  const Vector& roots() const { return roots_; }                   // √w_j; empty where all are 1
 
   // work(tile) over all of them, some at a time, so that they need little memory.
   template <class Work>
@@ -39,7 +36,7 @@ class Deviations {
 
   const linalg::Backend* on_;
   MatchedSamples X_;
-  Vector origin_, mean_;
+  Vector roots_, origin_, mean_;
   linalg::Array Z_;
   Index count_;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/domain_file.hpp"
+#include "core/thresholds.hpp"
 
 namespace cgmca {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kFormat = "cgmca-summary";
 
 TensorWriter packed(const Summary::State& state, const std::string& note) {
-  TensorWriter file(kFormat, kSummaryVersion);
+  TensorWriter file(kFormat, version_of(state.weighted()));
   pack(file, "", state);
   if (!note.empty()) file.set("note", note);
   return file;
@@ -58,6 +59,24 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   }
 }
 
+// Of the compressed samples; files without weights have none.
+double unpack_weight(const TensorReader& file, const std::string& prefix, Index compressed) {
+  const std::string key = prefix + "compressed_weight";
+  const double weight = file.has_text(key) ? file.real(key) : static_cast<double>(compressed);
+  if (!(weight > 0)) file.fail(fmt::format("compressed samples of the weight {}", weight));
+  return weight;
+}
+
+// Of the rows.
+Vector unpack_weights(const TensorReader& file, const std::string& prefix, Index rows) {
+  if (!file.has(prefix + "weights")) return {};
+  Vector weights = file.vector(prefix + "weights", rows);
+  if (!(weights.array() > 0 && weights.array() <= thresholds::kLargestWeight).all()) {
+    file.fail("a weight that is not above 0, or too large");
+  }
+  return empty_if_ones(std::move(weights));
+}
+
 // None where the file has no such key: then nobody has noted them.
 std::vector<std::string> unpack_inputs(const TensorReader& file, const std::string& key) {
   if (!file.has_text(key)) return {};
@@ -74,6 +93,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   const Index m = state.layout.domains();
   file.set(prefix + "samples", state.samples());
   file.set(prefix + "compressed", state.samples() - state.rows.count());
+  if (state.weighted()) file.set(prefix + "compressed_weight", state.compressed_count().weight);
   file.set(prefix + "domains", m);
   for (Index i = 0; i < m; ++i) {
     const auto domain = static_cast<Domain>(i + 1);
@@ -96,6 +116,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
     if (const FramedState* framed = state.framed()) pack_frame(file, prefix, *framed);
   }
   file.add(prefix + "rows", state.rows.all().transpose());
+  if (state.rows.weights().size() > 0) file.add_vector(prefix + "weights", state.rows.weights());
 }
 
 std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const std::string& prefix) {
@@ -119,12 +140,15 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
     file.fail(fmt::format("{} compressed samples in the form '{}'", compressed, name(form)));
   }
   if (total > 0) state->origin = file.vector(prefix + "origin", state->layout.size());
-  if (compressed > 0) unpack_compressed(file, prefix, {compressed, {}}, form, *state);
+  if (compressed > 0) {
+    unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form, *state);
+  }
   const Index waiting = total - compressed;
   if (waiting < 0 || waiting > state->capacity()) {
     file.fail(fmt::format("{} samples of which {} are compressed", total, compressed));
   }
-  state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose());
+  state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose(),
+                     unpack_weights(file, prefix, waiting));
   return state;
 }
 
@@ -132,11 +156,11 @@ void Summary::save(const std::string& path, const std::string& note) const { pac
 std::string Summary::to_bytes() const { return packed(*state_, {}).bytes(); }
 
 Summary Summary::from_bytes(std::string_view bytes) {
-  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersion), ""));
+  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersion, kWeightedVersion), ""));
 }
 
 Summary Summary::load(const std::string& path, std::string* note) {
-  const TensorReader file(path, kFormat, kSummaryVersion);
+  const TensorReader file(path, kFormat, kSummaryVersion, kWeightedVersion);
   if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
   return Summary(unpack_summary(file, ""));
 }

@@ -9,7 +9,10 @@
 
 namespace cgmca {
 
-inline constexpr Index kSummaryVersion = 2;  // 1 had two domains, and means that were not relative to an origin
+// 1 had two domains, and means that were not relative to an origin. 2 has no weights, and is still written where there
+// are none; 3 has them.
+inline constexpr Index kSummaryVersion = 2, kWeightedVersion = 3;
+inline Index version_of(bool weighted) { return weighted ? kWeightedVersion : kSummaryVersion; }
 
 // `prefix` sets several summaries of one file apart.
 void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state);

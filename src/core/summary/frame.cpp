@@ -148,7 +148,7 @@ Framed make_frame(const Deviations& Z, const Layout& layout) {
 
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
-  FramedSamples result{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), {}};
+  FramedSamples result{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}};
   Index first = 0;
   Z.for_each_tile([&](const Array& all) {
     const Array Y = on.gather_rows(all, frame.features);
@@ -164,6 +164,15 @@ FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
     on.zero_columns(Y, unlike);
     on.zero_columns(all, unlike);
     on.add_gram(result.G, Y);
+    Vector weights = Vector::Ones(all.cols());
+    if (Z.roots().size() > 0) {
+      const Vector roots = Z.roots().segment(first, all.cols());
+      on.scale_columns(Y, roots);
+      on.scale_columns(all, roots);
+      weights = roots.cwiseAbs2();
+    }
+    for (const Index j : unlike) weights(j) = 0;
+    result.weight += weights.sum();
     result.sum_in_frame += on.row_sums(Y);
     result.sum += on.row_sums(all);
     first += all.cols();

@@ -42,8 +42,9 @@ Framed make_frame(const Deviations& Z, const Layout& layout);
 // Samples as they are in the frame: those alike, summed; the others are unlike the ones that made it.
 struct FramedSamples {
   linalg::Array G;            // what was there and Σ y yᵀ
-  Vector sum;                 // Σ z of those alike, all features
+  Vector sum;                 // Σ z of those alike, all features; weighted, Σ √w z
   Vector sum_in_frame;        // Σ y
+  double weight = 0;          // of those alike
   std::vector<Index> unlike;  // ascending
 };
 // z are deviations of samples from the mean so far; the tiles of an array would be written to. A feature that never

@@ -38,9 +38,14 @@ Places features_in_order(const Frame& frame, const Layout& layout) {
 
 }  // namespace
 
-Count count_of(const Backend& on, const MatchedSamples& X, const Vector& origin) {
-  const Index n = X.front().cols();
-  return {n, on.sum_of_deviations(X, origin) / static_cast<double>(n)};
+Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
+  const double weight = samples.total();
+  if (samples.weights.size() == 0) {
+    return {samples.count(), weight, on.sum_of_deviations(samples.X, origin) / weight};
+  }
+  // Σ w (x - origin) = Σ √w z of deviations z = √w (x - origin)
+  const Deviations Z(on, samples, origin, Vector::Zero(origin.size()));
+  return {samples.count(), weight, Z.weighted_sum() / weight};
 }
 
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout) : count(std::move(count_)) {
@@ -50,14 +55,15 @@ FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout
 }
 
 // Of deviations from the mean so far, Σ (y - ȳ)(y - ȳ)ᵀ and (17) together are Σ y yᵀ - (Σ y)(Σ y)ᵀ / n with n of all
-// samples.
+// samples. A weight counts in each of them.
 std::pair<FramedState, std::vector<Index>> FramedState::enter(const Rows& rows, const Vector& origin) const {
   const Backend& on = G.on();
   FramedSamples framed = enter_frame(*frame, Deviations(on, rows.by_domain(), origin, count.mean), on.copy(G));
   Count now = count;
   now.samples += rows.count() - static_cast<Index>(framed.unlike.size());
-  on.add_gram(framed.G, on.upload(framed.sum_in_frame), -1 / static_cast<double>(now.samples));
-  now.mean += framed.sum / static_cast<double>(now.samples);
+  now.weight += framed.weight;
+  on.add_gram(framed.G, on.upload(framed.sum_in_frame), -1 / now.weight);
+  now.mean += framed.sum / now.weight;
   return {FramedState(std::move(now), frame, std::move(framed.G)), std::move(framed.unlike)};
 }
 
@@ -112,7 +118,7 @@ Array FramedState::triangle_with(const Rows& rows, const std::vector<Index>& wai
   const Array R = on.zeros(p + 1, p + 1);
   on.assign_at(R, places, places, frame->triangle(G));
   if (m > 0) {
-    on.assign_diagonal(R.block(0, 0, 1, 1), Vector::Constant(1, std::sqrt(static_cast<double>(count.samples))));
+    on.assign_diagonal(R.block(0, 0, 1, 1), Vector::Constant(1, std::sqrt(count.weight)));
     const Matrix waiting_samples = rows.all()(Eigen::all, waiting);
     MatchedSamples views;
     for (Index i = 0; i < layout.domains(); ++i) {
@@ -120,6 +126,7 @@ Array FramedState::triangle_with(const Rows& rows, const std::vector<Index>& wai
     }
     const Array appended = on.upload(Matrix::Ones(m, p + 1));
     on.assign(appended.right(p), on.load_transposed(views, origin, count.mean, order));
+    if (rows.weights().size() > 0) on.scale_rows(appended, rows.weights()(waiting).cwiseSqrt());
     on.assign_appended(R, appended);
   }
   const Array result = on.zeros(p, p);

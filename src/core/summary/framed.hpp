@@ -42,6 +42,6 @@ struct FramedState {
 };
 
 // The mean of the rows relative to an origin.
-Count count_of(const linalg::Backend& on, const MatchedSamples& X, const Vector& origin);
+Count count_of(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 
 }  // namespace cgmca

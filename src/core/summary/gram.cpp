@@ -11,7 +11,7 @@ using linalg::Backend;
 
 Vector Count::step_to(const Count& other) const {
   if (samples == 0 || other.samples == 0) return Vector::Zero(other.mean.size());
-  const double na = static_cast<double>(samples), nb = static_cast<double>(other.samples);
+  const double na = weight, nb = other.weight;
   return std::sqrt(na * nb / (na + nb)) * (other.mean - mean);
 }
 
@@ -21,7 +21,8 @@ void Count::join(const Count& other) {
     return;
   }
   samples += other.samples;
-  mean += static_cast<double>(other.samples) / static_cast<double>(samples) * (other.mean - mean);
+  weight += other.weight;
+  mean += other.weight / weight * (other.mean - mean);
 }
 
 void GramState::add(const Deviations& Xc, const Count& added) {
@@ -31,7 +32,7 @@ void GramState::add(const Deviations& Xc, const Count& added) {
 }
 
 void GramState::merge(const GramState& other, const Vector& shift) {
-  const Count theirs{other.count.samples, other.count.mean + shift};
+  const Count theirs{other.count.samples, other.count.weight, other.count.mean + shift};
   G.on().add(G, other.G);
   G.on().add_gram(G, G.on().upload(count.step_to(theirs)));
   count.join(theirs);
@@ -39,7 +40,7 @@ void GramState::merge(const GramState& other, const Vector& shift) {
 
 Array GramState::theta() const {
   const Array theta = G.on().copy(G);
-  G.on().scale(theta, 1 / static_cast<double>(count.samples - 1));
+  G.on().scale(theta, 1 / (count.weight - 1));
   G.on().assign_lower_from_upper(theta);
   return theta;
 }

@@ -2,6 +2,7 @@
 //
 // Two sets of samples a and b, of means m_a and m_b, have together
 //   Xc Xcᵀ = Xc_a Xc_aᵀ + Xc_b Xc_bᵀ + s sᵀ,   s = √(n_a n_b / n) (m_b - m_a)
+// where n is the sum of the weights: the number of samples where each counts once.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -11,9 +12,10 @@
 
 namespace cgmca {
 
-// How many samples, and their mean relative to the summary's origin. Sets of samples join by (17).
+// How many samples, their weight and their mean relative to the summary's origin. Sets of samples join by (17).
 struct Count {
   Index samples = 0;
+  double weight = 0;  // Σ w, the n of the formulas; the number of samples where each counts once
   Vector mean;
 
   Vector step_to(const Count& other) const;  // s

@@ -16,12 +16,15 @@ using linalg::Array;
 using linalg::Backend;
 
 Moments of_rows(const Summary::State& state, const Count& count, Moments result) {
-  const MatchedSamples domains = state.rows.by_domain();
+  const WeightedSamples domains = state.rows.by_domain();
+  const Vector roots = domains.weights.cwiseSqrt();
   for (Index i = 0; i < state.layout.domains(); ++i) {
     const Index start = state.layout.start(i), d = state.layout.features(i);
-    result.S.push_back(state.on->load({domains[static_cast<std::size_t>(i)]}, 0, state.rows.count(),
+    result.S.push_back(state.on->load({domains.X[static_cast<std::size_t>(i)]}, 0, state.rows.count(),
                                       state.origin.segment(start, d), count.mean.segment(start, d)));
+    if (roots.size() > 0) state.on->scale_columns(result.S.back(), roots);
   }
+  result.row_weights = domains.weights;
   return result;
 }
 
@@ -48,16 +51,30 @@ Moments of_gram(const Summary::State& state, Moments result) {
   return result;
 }
 
-Moments moments_of(const Summary::State& state, SummaryForm form) {
+// Whether weights that sum to 1 or less, which have no covariance, are an error, or Xc Xcᵀ is left as it is.
+enum class SmallWeights { refuse, allow };
+
+double degrees_of_freedom(const Count& count, SmallWeights small) {
+  if (count.weight > 1) return count.weight - 1;
+  if (small == SmallWeights::allow) return 1;
+  throw TooFewSamples(
+      fmt::format("the weights sum to {:.6g}; a covariance needs more than 1, because a weight counts how often its "
+                  "sample occurs. Give weights of another scale",
+                  count.weight));
+}
+
+Moments moments_of(const Summary::State& state, SummaryForm form, SmallWeights small) {
   const Index n = state.samples();
   if (n < 2) {
-    throw TooFewSamples(fmt::format("{}; a covariance needs at least 2", counted_samples(state.layout.domains(), n)));
+    throw TooFewSamples(fmt::format("{}{}; a covariance needs at least 2", counted_samples(state.layout.domains(), n),
+                                    state.weighted() ? " of a weight above 0" : ""));
   }
   const Count count = state.count();
-  Moments result{n, form, state.layout, state.origin + count.mean, {}, false, {}};
+  const double freedom = degrees_of_freedom(count, small);
+  Moments result{n, count.weight, freedom, form, state.layout, state.origin + count.mean, {}, false, {}, {}};
   if (form == SummaryForm::gram) return of_gram(state, std::move(result));
   result = form == SummaryForm::rows ? of_rows(state, count, std::move(result)) : of_frame(state, std::move(result));
-  for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(static_cast<double>(n - 1)));
+  for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(freedom));
   return result;
 }
 
@@ -68,26 +85,27 @@ Summary::State all_compressed(const Summary::State& state) {
   return all;
 }
 
-}  // namespace
-
-Moments moments(const Summary& summary) {
+Moments moments_of(const Summary& summary, SmallWeights small) {
   const Summary::State& state = summary.state();
   const bool may_turn = state.gram() != nullptr && state.accumulate == Accumulate::automatic && state.rows.count() > 0;
-  if (!may_turn) return moments_of(state, state.form());
+  if (!may_turn) return moments_of(state, state.form(), small);
   const Summary::State all = all_compressed(state);
-  return moments_of(all, all.form());
+  return moments_of(all, all.form(), small);
 }
 
+}  // namespace
+
+Moments moments(const Summary& summary) { return moments_of(summary, SmallWeights::refuse); }
+
 Moments factored_moments(const Summary& summary) {
-  if (summary.form() != SummaryForm::gram) return moments(summary);
+  if (summary.form() != SummaryForm::gram) return moments_of(summary, SmallWeights::allow);
   Summary::State all = all_compressed(summary.state());
   if (all.gram() != nullptr) all.turn_to_framed();
-  return moments_of(all, SummaryForm::qr);
+  return moments_of(all, SummaryForm::qr, SmallWeights::allow);
 }
 
 std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {
   const Moments moments = factored_moments(summary);
-  const double n = static_cast<double>(summary.samples());
   Index most = 0;
   for (const Array& S : moments.S) most = std::max(most, S.cols());
   std::vector<Matrix> H;
@@ -95,8 +113,8 @@ std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary
     const Matrix S = linalg::download(moments.S[i]);
     const Index start = moments.layout.start(static_cast<Index>(i)), d = S.rows();
     H.emplace_back(Matrix::Zero(d, most + 1));
-    H[i].leftCols(S.cols()) = std::sqrt(n - 1) * S;
-    H[i].col(most) = std::sqrt(n) * (moments.mean.segment(start, d) - points[i]);
+    H[i].leftCols(S.cols()) = std::sqrt(moments.freedom) * S;
+    H[i].col(most) = std::sqrt(moments.total_weight) * (moments.mean.segment(start, d) - points[i]);
   }
   return H;
 }

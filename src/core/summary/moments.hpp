@@ -13,23 +13,27 @@ namespace cgmca {
 // gram: Θ itself, p×p.
 struct Moments {
   Index samples;
+  double total_weight;  // n of the formulas
+  double freedom;       // n - 1: S_i S_jᵀ = Xc_i Xc_jᵀ / freedom
   SummaryForm form;
   Layout layout;
   Vector mean;  // of all features, domain by domain
   std::vector<linalg::Array> S;
   bool first_is_triangle = false;  // S_1ᵀ is upper triangular already (form qr)
   linalg::Array theta;
+  Vector row_weights;  // w_j where column j of S_i is √w_j times a deviation (form rows); empty where all are 1
 
   linalg::Array theta_block(Index i, Index j) const {
     return theta.block(layout.start(i), layout.start(j), layout.features(i), layout.features(j));
   }
 };
 
-Moments moments(const Summary& summary);           // throws TooFewSamples
-Moments factored_moments(const Summary& summary);  // the same, never in the gram form
+Moments moments(const Summary& summary);  // throws TooFewSamples, also where the weights sum to at most 1
+// The same, never in the gram form. Samples whose weights sum to at most 1 have no covariance; their freedom is 1 here.
+Moments factored_moments(const Summary& summary);
 
-// H_i with H_i H_jᵀ = Σ (x_i - c_i)(x_j - c_j)ᵀ over the samples, for any points c, one a domain; all have as many
-// columns. For every linear f then Σ ‖f(x_1 - c_1, x_2 - c_2)‖² = ‖f(H_1, H_2)‖_F².
+// H_i with H_i H_jᵀ = Σ w (x_i - c_i)(x_j - c_j)ᵀ over the samples, for any points c, one a domain; all have as many
+// columns. For every linear f then Σ w ‖f(x_1 - c_1, x_2 - c_2)‖² = ‖f(H_1, H_2)‖_F².
 std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary);
 
 }  // namespace cgmca

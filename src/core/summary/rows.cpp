@@ -12,23 +12,31 @@ constexpr Index kKeptRoom = 4096;
 
 }  // namespace
 
-void Rows::append(const MatchedSamples& X, Index first, Index count, Index most) {
+void Rows::append(const WeightedSamples& samples, Index first, Index count, Index most) {
   const Index needed = count_ + count;
   if (samples_.cols() < needed) {
     samples_.conservativeResize(Eigen::NoChange, std::min(most, std::max(needed, 2 * samples_.cols())));
   }
   by_columns(layout_.size(), count, [&](Index from, Index some) {
     for (Index i = 0; i < layout_.domains(); ++i) {
-      X[static_cast<std::size_t>(i)].visit([&](const auto& domain) {
+      samples.X[static_cast<std::size_t>(i)].visit([&](const auto& domain) {
         samples_.block(layout_.start(i), count_ + from, layout_.features(i), some) =
             domain.middleCols(first + from, some).template cast<double>();
       });
     }
   });
+  const Vector weights = samples.weights.size() == 0 ? Vector() : empty_if_ones(samples.weights.segment(first, count));
+  if (weights_.size() > 0 || weights.size() > 0) {
+    Vector all = Vector::Ones(needed);
+    if (weights_.size() > 0) all.head(count_) = weights_;
+    if (weights.size() > 0) all.tail(count) = weights;
+    weights_ = std::move(all);
+  }
   count_ = needed;
 }
 
 void Rows::keep(const std::vector<Index>& columns) {
+  if (weights_.size() > 0) weights_ = empty_if_ones(weights_(columns));
   count_ = 0;
   for (const Index j : columns) {
     if (j != count_) samples_.col(count_) = samples_.col(j);
@@ -39,11 +47,11 @@ void Rows::keep(const std::vector<Index>& columns) {
 
 void Rows::clear() { keep({}); }
 
-MatchedSamples Rows::by_domain() const {
-  MatchedSamples views;
-  views.reserve(static_cast<std::size_t>(layout_.domains()));
+WeightedSamples Rows::by_domain() const {
+  WeightedSamples views{{}, weights_};
+  views.X.reserve(static_cast<std::size_t>(layout_.domains()));
   for (Index i = 0; i < layout_.domains(); ++i) {
-    views.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
+    views.X.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
   }
   return views;
 }

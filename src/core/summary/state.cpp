@@ -16,15 +16,6 @@ using linalg::Array;
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
 
-MatchedSamples columns_of(const MatchedSamples& X, Index first, Index count) {
-  MatchedSamples part;
-  part.reserve(X.size());
-  for (const SampleView& domain : X) {
-    domain.visit([&](const auto& samples) { part.emplace_back(samples.middleCols(first, count)); });
-  }
-  return part;
-}
-
 Vector first_sample(const MatchedSamples& X, const Layout& layout) {
   Vector first(layout.size());
   for (Index i = 0; i < layout.domains(); ++i) {
@@ -84,6 +75,13 @@ Index Summary::State::samples() const {
   return inside + rows.count();
 }
 
+double Summary::State::total_weight() const { return compressed_count().weight + rows.by_domain().total(); }
+
+bool Summary::State::weighted() const {
+  const Count inside = compressed_count();
+  return rows.weights().size() > 0 || inside.weight != static_cast<double>(inside.samples);
+}
+
 Count Summary::State::compressed_count() const {
   if (const GramState* form = gram()) return form->count;
   if (const FramedState* form = framed()) return form->count;
@@ -100,21 +98,21 @@ Count Summary::State::count() const {
 // Twice as many as features at first, then a block at a time.
 Index Summary::State::capacity() const { return nothing_compressed() ? 2 * layout.size() : kBlock; }
 
-void Summary::State::add(const MatchedSamples& X) {
-  const Index n = X.front().cols();
-  if (n > 0 && origin.size() == 0) origin = first_sample(X, layout);
+void Summary::State::add(const WeightedSamples& samples) {
+  const Index n = samples.count();
+  if (n > 0 && origin.size() == 0) origin = first_sample(samples.X, layout);
   for (Index first = 0; first < n;) {
     if (rows.count() == capacity()) compress_rows();
     const Index count = std::min(n - first, capacity() - rows.count());
     const bool direct = accumulate == Accumulate::gram && framed() == nullptr;
     if (direct && count == capacity() && first + count < n) {
       // As they would be next, but without waiting.
-      const MatchedSamples block = columns_of(X, first, count);
+      const WeightedSamples block = samples.columns(first, count);
       const Count added = count_of(*on, block, origin);
       if (nothing_compressed()) compressed = GramState(*on, layout.size());
       gram()->add(Deviations(*on, block, origin, added.mean), added);
     } else {
-      rows.append(X, first, count, capacity());
+      rows.append(samples, first, count, capacity());
     }
     first += count;
   }
@@ -171,7 +169,7 @@ Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
 Summary::State Summary::State::reordered(const linalg::Places& places) const {
   State result = *this;
   if (origin.size() > 0) result.origin = origin(places);
-  result.rows = Rows(layout, rows.all()(places, Eigen::all));
+  result.rows = Rows(layout, rows.all()(places, Eigen::all), rows.weights());
   if (GramState* form = result.gram()) {
     form->count.mean = Vector(form->count.mean(places));
     const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();

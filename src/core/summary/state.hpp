@@ -32,11 +32,13 @@ struct Summary::State {
   bool nothing_compressed() const { return std::holds_alternative<std::monostate>(compressed); }
   SummaryForm form() const;
   Index samples() const;
+  double total_weight() const;
+  bool weighted() const;           // whether samples and their weight differ
   Count compressed_count() const;  // of the compressed samples
   Count count() const;             // of all; throws TooFewSamples where there are none
 
   Index capacity() const;  // rows wait until there are this many
-  void add(const MatchedSamples& X);
+  void add(const WeightedSamples& samples);
   void merge(const State& other);  // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
   State reordered(const linalg::Places& places) const;

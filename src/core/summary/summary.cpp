@@ -18,8 +18,12 @@ namespace {
 
 using thresholds::kLargestValue;
 
-[[noreturn]] void refuse_value(const std::string& domain, double value, Index row, Index column) {
+[[noreturn]] void refuse_value(const std::string& domain, double value, double weight, Index row, Index column) {
   const std::string place = fmt::format("at row {}, column {} (counted from 0; a row is a sample)", row, column);
+  if (std::abs(value) <= kLargestValue) {
+    throw InvalidInput(fmt::format("{} holds {:.3g} {} of the weight {:.3g}: together they are too large for a double",
+                                   domain, value, place, weight));
+  }
   if (std::isfinite(value)) {
     throw InvalidInput(
         fmt::format("{} holds {:.3g} {}; its square is too large for a double. Give this domain in a larger unit",
@@ -30,18 +34,45 @@ using thresholds::kLargestValue;
                   row, column);
 }
 
-// All values are finite, and none too large.
-void check_values(const std::string& domain, const auto& X, Index first_row) {
+// All values are finite, and none too large, nor √w times it; but those of weight 0 may be anything.
+void check_values(const std::string& domain, const auto& X, const VectorView* weights, Index first_row) {
+  const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());
+  const double largest = kLargestValue / std::sqrt(heaviest);
   std::atomic<bool> all_small = true;
   by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
-    if (!(X.middleCols(first, count).template cast<double>().cwiseAbs().sum() <= kLargestValue)) all_small = false;
+    if (!(X.middleCols(first, count).template cast<double>().cwiseAbs().sum() <= largest)) all_small = false;
   });
   if (all_small) return;
   for (Index sample = 0; sample < X.cols(); ++sample) {
+    const double weight = weights == nullptr ? 1 : (*weights)(sample);
+    if (weight == 0) continue;
+    const double limit = kLargestValue / std::sqrt(std::max(1.0, weight));
     for (Index feature = 0; feature < X.rows(); ++feature) {
       const auto value = static_cast<double>(X(feature, sample));
-      if (!(std::abs(value) <= kLargestValue)) refuse_value(domain, value, first_row + sample, feature);
+      if (!(std::abs(value) <= limit)) refuse_value(domain, value, weight, first_row + sample, feature);
     }
+  }
+}
+
+void check_samples(const Summary& summary, const MatchedSamples& X, const VectorView* weights, Index first) {
+  const std::vector<DomainInfo>& info = summary.state().info;
+  if (X.size() != info.size()) {
+    throw InvalidInput(fmt::format("samples of {} domains for a summary of {}", X.size(), info.size()));
+  }
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    if (X[i].rows() == info[i].features) continue;
+    throw WrongDimension(fmt::format("{} has {} features in this summary, the samples added have {}",
+                                     describe(static_cast<Domain>(i + 1), info[i]), info[i].features, X[i].rows()));
+  }
+  for (std::size_t i = 1; i < X.size(); ++i) {
+    if (X[i].cols() == X[0].cols()) continue;
+    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain {} has {}; matched {} need as many of each",
+                                     X[0].cols(), i + 1, X[i].cols(), X.size() == 2 ? "pairs" : "samples"));
+  }
+  if (weights != nullptr) check_weights(*weights, X[0].cols());
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    const std::string domain = describe(static_cast<Domain>(i + 1), info[i]);
+    X[i].visit([&](const auto& samples) { check_values(domain, samples, weights, first); });
   }
 }
 
@@ -107,30 +138,20 @@ Summary& Summary::operator=(const Summary& other) { return *this = Summary(other
 Summary::Summary(Summary&& other) noexcept = default;
 Summary& Summary::operator=(Summary&& other) noexcept = default;
 
-void Summary::check(const MatchedSamples& X, Index first) const {
-  if (static_cast<Index>(X.size()) != domains()) {
-    throw InvalidInput(fmt::format("samples of {} domains for a summary of {}", X.size(), domains()));
-  }
-  for (std::size_t i = 0; i < X.size(); ++i) {
-    const DomainInfo& info = state_->info[i];
-    if (X[i].rows() == info.features) continue;
-    throw WrongDimension(fmt::format("{} has {} features in this summary, the samples added have {}",
-                                     describe(static_cast<Domain>(i + 1), info), info.features, X[i].rows()));
-  }
-  for (std::size_t i = 1; i < X.size(); ++i) {
-    if (X[i].cols() == X[0].cols()) continue;
-    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain {} has {}; matched {} need as many of each",
-                                     X[0].cols(), i + 1, X[i].cols(), X.size() == 2 ? "pairs" : "samples"));
-  }
-  for (std::size_t i = 0; i < X.size(); ++i) {
-    const std::string domain = describe(static_cast<Domain>(i + 1), state_->info[i]);
-    X[i].visit([&](const auto& samples) { check_values(domain, samples, first); });
-  }
+void Summary::check(const MatchedSamples& X, Index first) const { check_samples(*this, X, nullptr, first); }
+
+void Summary::check(const MatchedSamples& X, const VectorView& weights, Index first) const {
+  check_samples(*this, X, &weights, first);
 }
 
 void Summary::add(const MatchedSamples& X) {
   check(X, samples());
-  state_->add(X);
+  state_->add({X, {}});
+}
+
+void Summary::add(const MatchedSamples& X, const VectorView& weights) {
+  check(X, weights, samples());
+  state_->add(weighted(X, weights));
 }
 
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
@@ -165,6 +186,7 @@ void Summary::merge(const Summary& other, Repeats repeats) {
 }
 
 Index Summary::samples() const { return state_->samples(); }
+double Summary::total_weight() const { return state_->total_weight(); }
 SummaryForm Summary::form() const { return state_->form(); }
 Index Summary::domains() const { return static_cast<Index>(state_->info.size()); }
 Accumulate Summary::accumulate() const { return state_->accumulate; }

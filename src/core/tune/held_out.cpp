@@ -40,7 +40,7 @@ Directions directions_of(const Factors& factors) {
 
 HeldOut hold_out(const Summary& part, const Directions& training) {
   HeldOut held;
-  held.samples = static_cast<double>(part.samples());
+  held.samples = part.total_weight();
   const std::vector<Matrix> all = roots_about({training.mean[0], training.mean[1]}, part);
   for (const std::size_t i : {0U, 1U}) {
     held.H[i] = AtB(training.U[i], all[i]);

@@ -19,7 +19,8 @@ namespace {
 using linalg::Array;
 using linalg::Backend;
 
-// All samples of a domain, n matched and m extra ones, N in all: their mean, and S with S Sᵀ = Θ.               (17)
+// All samples of a domain, of the weight n of matched and m of extra ones, N in all: their mean, and S with S Sᵀ = Θ.
+// (17)
 //   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)
 struct Pooled {
   Vector mean;
@@ -27,13 +28,14 @@ struct Pooled {
   Array extra;     // [E, s] / sqrt(N-1)
 };
 
-Pooled pool(const Backend& on, Index matched, const Vector& mean, const Summary& extra) {
-  const double n = static_cast<double>(matched), m = static_cast<double>(extra.samples()), N = n + m;
+Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extra) {
+  const double m = extra.total_weight(), N = n + m;
   const Vector step = extra.mean(Domain::one) - mean;
   Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), on.upload(std::sqrt(n * m / N) * step)};
   if (extra.samples() > 1) {
-    const Array E = linalg::moved_to(on, factored_moments(extra).S.front());  // E/√(m-1)
-    on.scale(E, std::sqrt(m - 1));
+    const Moments moments = factored_moments(extra);
+    const Array E = linalg::moved_to(on, moments.S.front());  // E/√freedom
+    on.scale(E, std::sqrt(moments.freedom));
     pooled.extra = linalg::beside(E, pooled.extra);
   }
   on.scale(pooled.extra, 1 / std::sqrt(N - 1));
@@ -58,6 +60,7 @@ const Summary* extra_of(const DataOptions& options, Domain domain, Index feature
 struct Sources {
   std::vector<WhiteningRequest> requests;
   std::vector<Vector> means;
+  std::vector<double> weights;
 };
 
 Sources pool_extra(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
@@ -70,12 +73,13 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
     const Index d = summary.dimension(domain);
     Vector mean = moments.mean.segment(moments.layout.start(place), d);
     Index samples = summary.samples();
+    double weight = moments.total_weight;
     data.pooled.emplace_back();
     if (const Summary* extra = extra_of(options, domain, d)) {
       const bool gram = moments.form == SummaryForm::gram;
       const Array matched = gram ? moments.theta_block(place, place) : moments.S[i];
       const Backend& on = matched.on();
-      const Pooled all = pool(on, summary.samples(), mean, *extra);
+      const Pooled all = pool(on, moments.total_weight, mean, *extra);
       if (gram) {
         on.scale(matched, all.matched * all.matched);
         on.add(matched, linalg::ABt(all.extra, all.extra));
@@ -85,11 +89,13 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
       }
       mean = all.mean;
       samples += extra->samples();
+      weight += extra->total_weight();
     }
     const double tolerance =
         options.rank_tol.value_or(static_cast<double>(std::max(d, samples)) * thresholds::kEpsilon);
     sources.requests.push_back({domain, samples, tolerance, spectrum[i]});
     sources.means.push_back(std::move(mean));
+    sources.weights.push_back(weight);
   }
   return sources;
 }
@@ -145,7 +151,8 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   Sources sources = pool_extra(summary, options, spectrum, *data);
   const std::size_t m = spectrum.size();
   Factors factors;
-  factors.samples = summary.samples();
+  factors.samples = moments.samples;
+  factors.total_weight = moments.total_weight;
   factors.form = moments.form;
   factors.domains.resize(m);
   factors.cross.assign(m, std::vector<Array>(m));
@@ -166,7 +173,8 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     WhiteningRequest asked = request;
     asked.spectrum = asked.spectrum || extra;
     WhitenedSamples white = whiten_samples(extra ? data->pooled[i] : moments.S[i], asked,
-                                           moments.form == SummaryForm::rows, i == 0 && moments.first_is_triangle);
+                                           moments.form == SummaryForm::rows ? &moments.row_weights : nullptr,
+                                           i == 0 && moments.first_is_triangle);
     V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
     saturated[i] = white.saturated ? 1 : 0;
     factors.domains[i] = std::move(white.domain);
@@ -175,6 +183,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   for (std::size_t i = 0; i < m; ++i) {
     factors.domains[i].mean = std::move(sources.means[i]);
     factors.domains[i].covariance.samples = sources.requests[i].samples;
+    factors.domains[i].total_weight = sources.weights[i];
   }
   if (moments.form == SummaryForm::gram) {
     cross_from_gram(factors, moments);
@@ -191,7 +200,7 @@ Factors regularize(const Factors& factors, const Regularization& options) {
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     const WhitenedDomain& domain = factors.domains[i];
     covariances.push_back(regularized(options.ridge[i], domain.trace, domain.concentration, domain.features(),
-                                      domain.covariance.samples));
+                                      domain.covariance.samples, domain.total_weight));
     const Index limit = options.max_rank[i];
     ranks.push_back(limit > 0 ? std::min(limit, domain.rank()) : domain.rank());
   }

@@ -19,7 +19,8 @@ struct FactorizedData {
 };
 
 struct Factors {
-  Index samples = 0;  // n matched ones
+  Index samples = 0;        // matched ones
+  double total_weight = 0;  // n: their weight
   SummaryForm form = SummaryForm::rows;
   std::vector<WhitenedDomain> domains;
   std::vector<std::vector<linalg::Array>> cross;  // B_ij = W_i Θ_ij W_jᵀ, r_i×r_j, for i < j                   (8)

@@ -88,12 +88,14 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
 }
 
 // Fewer samples than features: S is centred, so that S P = [L, 0] with the reflection P = I - 2vvᵀ that takes (1, …,
-// 1)/√n to the last axis. LᵀL is the leading block of P SᵀS P, and R its Cholesky factor: that squares κ(L), which must
-// be small.
-std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& variance, double tolerance) {
+// 1)/√n, or the roots of the weights, to the last axis. LᵀL is the leading block of P SᵀS P, and R its Cholesky factor:
+// that squares κ(L), which must be small.
+std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& variance, const Vector& weights,
+                                                double tolerance) {
   const Backend& on = S.on();
   const Index n = S.cols();
   Vector v = Vector::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
+  if (weights.size() > 0) v = weights.cwiseSqrt().normalized();
   v(n - 1) -= 1;
   v.normalize();
   const Array K = on.zeros(n, n);
@@ -114,24 +116,24 @@ std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& va
 }
 
 std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
-                                               const WhiteningRequest& request, bool centred, bool triangle) {
+                                               const WhiteningRequest& request, const Vector* weights, bool triangle) {
   const auto a = static_cast<Index>(features.places.size());
   const bool square_triangle = triangle && S.rows() == S.cols();
   if (S.cols() > a || square_triangle) {
     return by_tall_triangle(S, variance, features, S.cols() <= a && square_triangle, request.tolerance);
   }
-  if (centred && S.cols() > 2) return by_wide_triangle(S, variance, request.tolerance);
+  if (weights != nullptr && S.cols() > 2) return by_wide_triangle(S, variance, *weights, request.tolerance);
   return std::nullopt;
 }
 
 }  // namespace
 
-WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, bool centred, bool triangle) {
+WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights, bool triangle) {
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
   if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
-    if (auto result = by_any_triangle(S, variance, features, request, centred, triangle)) return std::move(*result);
+    if (auto result = by_any_triangle(S, variance, features, request, weights, triangle)) return std::move(*result);
   }
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
   const bool all = static_cast<Index>(features.places.size()) == S.rows();

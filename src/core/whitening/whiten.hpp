@@ -16,11 +16,14 @@ struct WhiteningRequest {
 // From S with S Sᵀ = Θ.
 struct WhitenedSamples {
   WhitenedDomain domain;
-  linalg::Array V;         // the samples whitened, one a row: W S = Vᵀ
-  bool saturated = false;  // V holds the first n-1 columns of the reflection that takes (1, …, 1) to the last axis
+  linalg::Array V;  // the samples whitened, one a row: W S = Vᵀ
+  bool saturated =
+      false;  // V holds the first n-1 columns of the reflection that takes the weights' roots to the last axis
 };
-// `centred`: S are centred samples themselves, not pseudo-samples. `triangle`: Sᵀ is upper triangular.
-WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& request, bool centred, bool triangle);
+// `weights`: where S are centred samples themselves, not pseudo-samples, those of its columns, so that Σ √w_j S_j = 0;
+// else null. `triangle`: Sᵀ is upper triangular.
+WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& request, const Vector* weights,
+                               bool triangle);
 
 // From Θ itself, summed in the Gram form.
 WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request);

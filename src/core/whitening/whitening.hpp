@@ -82,7 +82,9 @@ class DependentWhitening final : public Whitening {
 };
 
 // L = S V for fewer samples than features: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL.
-//   V E = [E; 0] - 2 v (v without its last entry)ᵀ E, the reflection that takes (1, …, 1)/√n to the last axis
+//   V E = [E; 0] - 2 v (v without its last entry)ᵀ E, the reflection that takes (1, …, 1)/√n to the last axis; where
+//   the
+// samples have weights, (√w_1, …, √w_n)/√Σw
 class WideWhitening final : public Whitening {
  public:
   WideWhitening(Array S, Array R, Vector v) : S_(std::move(S)), R_(std::move(R)), v_(std::move(v)) {}
@@ -103,6 +105,7 @@ class WideWhitening final : public Whitening {
 struct WhitenedDomain {
   std::shared_ptr<const Whitening> whitening;
   Vector mean;               // d
+  double total_weight = 0;   // of its samples, extra ones included
   Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
   double trace = 0;          // tr Θ
   double concentration = 0;  // tr Θ² / (tr Θ)²; known where the spectrum is

@@ -108,18 +108,20 @@ TEST(Calibrate, IsTheErrorOfHeldOutSamples) {
     EXPECT_EQ(reported, 1);
     EXPECT_EQ(model.calibration_folds, 4);
     Vector squares = Vector::Zero(9);
-    double spread = 0;
     for (Index fold = 0; fold < 4; ++fold) {
       std::vector<Index> in, out;
       for (Index j = 0; j < n; ++j) (folds.fold_of(0, j) == fold ? out : in).push_back(j);
       const Model part = fit(Matrix(pairs.X1(Eigen::all, in)), Matrix(pairs.X2(Eigen::all, in)), C, C, options);
       const Translation lmmse = translation(part, Domain::two, Domain::one);
       const Matrix X2 = pairs.X2(Eigen::all, out);
-      squares += (pairs.X1(Eigen::all, out) - lmmse(X2)).rowwise().squaredNorm();
-      const Matrix errors = lmmse.standard_errors(X2);
-      for (Index j = 0; j < X2.cols(); ++j) spread += std::pow(errors(0, j) / lmmse.errors.scale(0), 2);
+      const double fitted = static_cast<double>(in.size());
+      const Matrix e = pairs.X1(Eigen::all, out) - lmmse(X2);
+      const Matrix t = lmmse.right * (X2.colwise() - lmmse.mean_from);
+      const Matrix V = Matrix::Identity(e.cols(), e.cols()) + t.transpose() * lmmse.errors.G * t / (fitted - 1) +
+                       Matrix::Constant(e.cols(), e.cols(), 1 / fitted);
+      squares += (e * V.inverse()).cwiseProduct(e).rowwise().sum();
     }
-    const Vector expected = (squares / spread).cwiseSqrt();
+    const Vector expected = (squares / static_cast<double>(n)).cwiseSqrt();
     EXPECT_LT(relative(model.domain(Domain::one).held_out_error, expected), 1e-10);
     const Model again = Model::from_bytes(model.to_bytes());
     const Translation lmmse = translation(again, Domain::two, Domain::one);

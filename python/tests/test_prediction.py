@@ -31,6 +31,20 @@ def test_ninety_per_cent_intervals_hold_nine_of_ten_new_values(calibrate):
     assert 0.88 < np.mean(covered) < 0.92
 
 
+def test_calibration_bears_features_that_rarely_vary():
+    """As pixels that are dark in nearly all images: a few samples have a leverage of thousands."""
+    covered = []
+    for seed in range(5):
+        random = np.random.default_rng([7, seed])
+        rare = (random.random((600, 20)) < 0.01) * np.exp(2 * random.normal(size=(600, 20)))
+        X = np.c_[random.normal(size=(600, 5)), rare]
+        Y = X[:, :5] @ random.normal(size=(5, 15)) + random.normal(size=(600, 15))
+        model = MCA(calibrate=10).fit(X[:300], Y[:300])
+        _, lower, upper = model.translate(X[300:], 1, 2, return_interval=0.9)
+        covered.append(((lower <= Y[300:]) & (Y[300:] <= upper)).mean())
+    assert 0.88 < np.mean(covered) < 0.92 and min(covered) > 0.85
+
+
 def test_intervals_are_standard_errors_times_students_quantile():
     (X, Y), (_, new_Y) = draw(np.random.default_rng(2), 60)
     model = MCA(3, calibrate=5).fit(X, Y)

@@ -1,3 +1,4 @@
+#include <Eigen/Cholesky>
 #include <cgmca/calibrate.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/translate.hpp>
@@ -15,19 +16,28 @@ namespace cgmca {
 namespace {
 
 using linalg::AB;
+using linalg::AtB;
 
-// Sums over held-out samples: of the squared error of each feature, and of 1 + h.
+// Sums over held-out samples: e_f V⁻¹ e_fᵀ of each feature's errors, and how many samples.
 struct Missed {
   Vector squares;
-  double spread = 0;
+  double samples = 0;
 };
 
-void add_errors(Missed& missed, const Model& training, Domain to, const std::vector<Matrix>& H, double count) {
+// The errors e of one fold share the error of one fit, so that their covariance is s_f² V,
+// V = I + tᵀ G t/(n-1) + 1 1ᵀ/n. The columns of H are the samples times a Q with Q Qᵀ = I, for which Q V_Q⁻¹ Qᵀ = V⁻¹,
+// and the last column of Q is 1/√m.
+void add_errors(Missed& missed, const Model& training, Domain to, const std::vector<Matrix>& H, double m) {
   const Translation lmmse = translation(training, other(to), to);
-  const Matrix t = AB(lmmse.right, H[slot(other(to))]);
+  const Matrix t = AB(lmmse.right, H[slot(other(to))]), e = H[slot(to)] - AB(lmmse.left, t);
   const double n = training.total_weight;
-  missed.squares += (H[slot(to)] - AB(lmmse.left, t)).rowwise().squaredNorm();
-  missed.spread += count * (1 + 1 / n) + t.cwiseProduct(AB(lmmse.errors.G, t)).sum() / (n - 1);
+  Matrix V = AtB(t, AB(lmmse.errors.G, t)) / (n - 1);
+  V.diagonal().array() += 1;
+  V.bottomRightCorner(1, 1).array() += m / n;
+  const Eigen::LLT<Matrix> factor(V);  // V >= I
+  const Matrix scaled = factor.matrixL().solve(Matrix(e.transpose()));
+  missed.squares += scaled.colwise().squaredNorm().transpose();
+  missed.samples += m;
 }
 
 void check(const Model& model, const Folds& folds) {
@@ -78,7 +88,7 @@ Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Cov
   }
   for (const Domain to : kDomains) {
     const Missed& errors = missed[slot(to)];
-    model.domains[slot(to)]->held_out_error = (errors.squares / errors.spread).cwiseSqrt();  // (30)
+    model.domains[slot(to)]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
   }
   model.calibration_folds = dealt.folds;
   return model;

@@ -51,8 +51,8 @@ MeasuredR2::MeasuredR2(const Model& model, Domain to)
       squared_errors_(sum_) {}
 
 void MeasuredR2::add(const MatrixView& X1, const MatrixView& X2) {
-  const MatrixView& from = translation_.from == Domain::one ? X1 : X2;
-  const MatrixView& to = translation_.from == Domain::one ? X2 : X1;
+  const MatrixView& from = translation_.from.front() == Domain::one ? X1 : X2;
+  const MatrixView& to = translation_.from.front() == Domain::one ? X2 : X1;
   if (to.cols() == 0) return;
   if (samples_ == 0) origin_ = to.col(0);
   squared_errors_ += (to - translation_(from)).rowwise().squaredNorm();

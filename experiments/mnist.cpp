@@ -45,7 +45,7 @@ Model with_identity(Model model) {
   const Index t = model.domain(Domain::one).scores();
   model.common_dimension = t;
   for (auto& map : model.domains) map->mixing = Matrix::Identity(t, t);
-  model.covariances.fill(Covariance::identity(t).description());
+  model.covariances.assign(2, Covariance::identity(t).description());
   return model;
 }
 
@@ -134,7 +134,7 @@ void run_digit(const Dataset& data, const MnistOptions& options, int repetition,
   row.t = models.t;
   row.n_train = static_cast<Index>(parts.train.size());
   row.n_test = static_cast<Index>(parts.test.size());
-  row.ranks = models.cgmca.certificate.ranks;
+  for (const std::size_t i : {0U, 1U}) row.ranks[i] = models.cgmca.certificate.ranks[i];
   row.correlations = models.cgmca.certificate.singular_B;
   if (!options.figures) return;
   row.exact_difference = exact_difference(models, test.noisy, exact);

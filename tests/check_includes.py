@@ -49,7 +49,7 @@ fit_options
 whitening
 model
 align
-solve
+solve           prescribed
 multi
 assemble
 certify

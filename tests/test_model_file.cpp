@@ -104,10 +104,10 @@ TEST_F(ModelFile, BringsBackWhatTheFitWasAskedFor) {
   fit(pairs.X1, pairs.X2, Covariance::data(Domain::two, 2), Covariance::diagonal(Vector::LinSpaced(4, 1, 2)), options)
       .save(path);
   const FitSettings loaded = Model::load(path).settings;
-  EXPECT_EQ(loaded.covariance, (std::array<std::string, 2>{"data2", "matrix"}));
-  EXPECT_EQ(loaded.components, (std::array<Index, 2>{2, 0}));
-  EXPECT_EQ(loaded.max_rank, (std::array<Index, 2>{3, 0}));
-  EXPECT_EQ(loaded.ridge, (std::array<Ridge, 2>{Ridge(0.1), Ridge::oas()}));
+  EXPECT_EQ(loaded.covariance, (std::vector<std::string>{"data2", "matrix"}));
+  EXPECT_EQ(loaded.components, (std::vector<Index>{2, 0}));
+  EXPECT_EQ(loaded.max_rank, (std::vector<Index>{3, 0}));
+  EXPECT_EQ(loaded.ridge, (std::vector<Ridge>{Ridge(0.1), Ridge::oas()}));
   EXPECT_EQ(loaded.rank_tol, 1e-9);
 
   const auto kind = [&](const Covariance& C) { return fit(pairs.X1, pairs.X2, C, C).settings; };

@@ -14,11 +14,14 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The model with the errors of its translations, both ways, cross-fitted: each fold is translated by a fit, with the
-// same covariances and options, to all other folds; all of it comes from the folds' moments. `progress` is told the
-// part done after each fold and may throw to stop. Throws InvalidInput where the folds do not belong to the model or
-// where a training set does not allow the covariances. (30)
+// The model with the errors of its translations, to each domain from all others, cross-fitted: each fold is translated
+// by a fit, with the same covariances and options, to all other folds; all of it comes from the folds' moments.
+// `progress` is told the part done after each fold and may throw to stop. Throws InvalidInput where the folds do not
+// belong to the model or where a training set does not allow the covariances. (30)
 Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2,
+                const FitOptions& options = {}, const std::function<void(double done)>& progress = {});
+// The same for m >= 2 domains, covariances as those of fit.
+Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& covariances,
                 const FitOptions& options = {}, const std::function<void(double done)>& progress = {});
 
 }  // namespace cgmca

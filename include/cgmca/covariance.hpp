@@ -13,7 +13,7 @@ class Covariance {
   // I_k: plain matching component analysis.
   static Covariance identity(Index k);
 
-  // I_k for the largest k that the data allow, min(r1, r2): found by the fit.
+  // I_k for the largest k that the data allow, min(r_1, …, r_m): found by the fit.
   static Covariance largest_identity();
 
   // A symmetric positive semidefinite k×k matrix. Throws NotSquare, NotSymmetric or NotPositive
@@ -32,14 +32,16 @@ class Covariance {
   static Covariance data(Domain domain, Index rank);
 
   // diag(σ_1², …, σ_K²) of the canonical correlations σ that the fit finds: each common direction spread as its pair is
-  // correlated.
+  // correlated. Of more than two domains σ_j is the weighted mean of the pairs' correlations along the j-th direction
+  // of the fit with identity covariances.                                                             docs/method.md
+  // (41)
   static Covariance correlation(Index k);
 
   // Neighbours in the common space become likelihoods: with the canonical correlations σ < 1 that the fit finds,
   // diag(1/(1-σ_j²)) for the domain `query` and diag(σ_j²/(1-σ_j²)) for the other, over all correlated directions. The
   // sample of the other domain nearest to a mapped query is then, for normal data, its most likely partner; no rank has
-  // to be chosen. Prescribe it for both domains. A fit where a correlation is 1 throws InvalidInput: a ridge, or more
-  // samples than features, would do.                                                               docs/method.md (28)
+  // to be chosen. Prescribe it for both domains; there must be two. A fit where a correlation is 1 throws InvalidInput:
+  // a ridge, or more samples than features, would do. docs/method.md (28)
   static Covariance likelihood(Domain query);
 
   // For instance "identity:4", "matrix 12×12 of rank 9", "data1:500".

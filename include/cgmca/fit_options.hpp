@@ -3,7 +3,12 @@
 
 #include <cgmca/regularization.hpp>
 #include <cgmca/summary.hpp>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -16,12 +21,35 @@ struct DataOptions {
                                       // they improve its mean and covariance
 };
 
-// Of one fit: both together.
+// Which domains are compared with which, and how much: "full" (every pair), "star:D" (domain D with every other),
+// "path" (1-2, 2-3, …), each with weights 1; or the m×m weights themselves, symmetric, none negative, zero on the
+// diagonal and connecting all domains. Of two domains the one weight scales the objective.
+using Graph = std::variant<std::string, Matrix>;
+
+struct MatchingProgress {
+  std::string stage;  // the kind of the start, as Start::kind
+  Index start;        // its number
+  Index sweep;        // of this ascent
+  double f;           // reached so far; it never falls within one ascent
+};
+
+// How domains are matched. All but the graph is of the search for more than two; two have a closed form and need none.
+struct MatchingOptions {
+  Graph graph = "full";
+  std::uint64_t seed = 0;   // of the random starts; the answer depends on it, not on the number of threads
+  Index random_starts = 3;  // besides two that the data suggest
+  Index max_sweeps = 5000;  // of one ascent
+  double max_seconds = std::numeric_limits<double>::infinity();     // of the ascents, and of each proof
+  std::function<void(const MatchingProgress&)> progress = nullptr;  // one call at a time; may throw to stop
+};
+
+// Of one fit: all together.
 struct FitOptions {
   std::optional<double> rank_tol{};
   PerDomain<Index> max_rank{};
   PerDomain<Ridge> ridge{};
   std::vector<const Summary*> extra{};
+  MatchingOptions matching{};
 
   DataOptions data() const { return {rank_tol, extra}; }
   Regularization regularization() const { return {max_rank, ridge}; }

@@ -17,11 +17,6 @@ enum class Fusion {
 inline constexpr std::array kFusions = {Fusion::estimate, Fusion::mean};
 const char* name(Fusion how);
 
-struct DomainSamples {
-  Domain domain;
-  MatrixView X;  // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
-};
-
 // k×n. Throws InvalidInput where a sample has no domain or one with infinity in it, numbers of samples differ, or a
 // domain is given twice, WrongDimension, and MissingDomain where the model lacks a domain's map.
 Matrix fuse(const Model& model, const std::vector<DomainSamples>& present, Fusion how = Fusion::estimate);

@@ -1,12 +1,12 @@
-// Model: two affine maps into one common space, with the proof that they are the ones asked for.
+// Model: m affine maps into one common space, with the proof that they are the ones asked for, or how far from it.
 //
 // Threads: several may apply, read and save one model at once; who changes or loads it must be alone.
 #pragma once
 
-#include <array>
 #include <cgmca/domain.hpp>
 #include <cgmca/regularization.hpp>
 #include <cgmca/types.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +21,15 @@ class TensorWriter;
 // One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
 // follows.
 struct DomainMap {
-  Vector mean;            // d
-  Matrix weights;         // T: c×d   canonical scores t = T (x - mean) of identity covariance
-                          // docs/method.md (11)
-  Matrix mixing;          // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
-  Matrix loadings;        // P: d×q   covariance of the features with the first q canonical scores   (16)
-  Vector variance;        // d        of each feature
+  Vector mean;      // d
+  Matrix weights;   // T: c×d   canonical scores t = T (x - mean) of identity covariance
+                    // docs/method.md (11)
+  Matrix mixing;    // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
+  Matrix loadings;  // P: d×q   covariance of the features with the first q canonical scores   (16)
+  Vector variance;  // d        of each feature
+  // Of more than two domains: covariance of the features with the scores of domain j, d×c_j; empty for its own, and
+  // for a domain that is absent. Two domains have loadings · diag(singular_B). See Model::cross_loadings.         (40)
+  std::vector<Matrix> cross_loadings;
   Vector held_out_error;  // d   s of (30): the error of translations to this domain, cross-fitted; empty where not
   std::string name;       // of the domain; empty where nobody gave one
   std::vector<std::string> feature_names;  // d, or none
@@ -40,50 +43,93 @@ struct DomainMap {
   void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
 };
 
-// What the fit attained, beside what no fit can surpass. Residuals and the distance of objective
-// from bound must be at rounding level; they are computed from the finished maps.
+// One ascent of the search that fits more than two domains.                              docs/method.md section 8
+struct Start {
+  std::string kind;             // spectral, tree, random, reflection, relaxation
+  double value = 0;             // f where it ended                                                               (37)
+  Index sweeps = 0;             // that it took
+  bool converged = false;       // false: a limit was reached first
+  double f_below_best = 0;      // (f_best - f) / |f_best|
+  double distance_to_best = 0;  // of its point from the best one: the same answer where this is below about 1e-6
+
+  bool operator==(const Start&) const = default;
+};
+
+// What the fit attained, beside what no fit can surpass. Residuals must be at rounding level, and so must the distance
+// of objective from bound where the optimum is certified; they are computed from the finished maps.
 struct Certificate {
-  std::array<double, 2> constraint_residuals{};  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                  (15)
-  std::array<Regularized, 2> constrained;        // Θ̃_i, the covariance of domain i meant by it       (24)
-  double objective = 0;                          // (n-1)/n ‖A1 S1 - A2 S2‖_F²; regularized            (1) (26)
-  double bound = 0;                              // (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))        (14)
-  double covariance_trace = 0;                   // (n-1)/n (tr C1 + tr C2): the scale of both
-  Vector singular_A;                             // σ(A) of the prescribed covariances                 (7)
-  Vector singular_B;                             // σ(B): the canonical correlations                   (8)
-                                                 // (of a Gram summary the unused ones to eps/σ)
-  std::array<Index, 2> ranks{};                  // r_i of the data
-  std::array<Index, 2> covariance_ranks{};       // c_i of the prescribed covariances
-  double min_gap = 0;                            // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used
-  std::array<double, 2> tolerances{};            // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
+  explicit Certificate(Index domains = 2);
+
+  std::vector<double> constraint_residuals;  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                                  (15)
+  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i meant by it                       (24)
+  Matrix weights;                        // w: m×m, the graph; [[0, 1], [1, 0]] of two domains
+  double objective = 0;  // (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F²; regularized                 (1) (26) (36)
+  double bound = 0;      // no maps go below it: (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))             (14) (38)
+  double covariance_trace = 0;  // (n-1)/n Σ_i deg_i tr C_i, deg_i = Σ_j w_ij: the scale of both
+  bool certified = true;        // the maps are proven to be the best: bound is objective, to rounding
+  double gap = 0;               // (f_bound - f) / |f|: by how much f (37) may fall short of the best; 0 in closed form
+  // What the bound rests on: "closed form" (two domains), "identity", "commuting", "dense", "ADMM", "pairwise only".
+  std::string proof = "closed form";
+  std::vector<Start> starts;   // of more than two domains
+  Index sweeps = 0;            // of all of them together
+  bool stopped_early = false;  // a limit on sweeps, seconds or trials ended the search
+  Vector singular_A;           // σ(A) of the prescribed covariances; of two domains                               (7)
+  Vector singular_B;           // σ(B): the canonical correlations; of two domains                                 (8)
+                               // (of a Gram summary the unused ones to eps/σ)
+  std::vector<Index> ranks;    // r_i of the data
+  std::vector<Index> covariance_ranks;  // c_i of the prescribed covariances
+  double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; of more domains see (39)
+  std::vector<double> tolerances;  // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
   std::string route;  // what ran: summary form, how each domain was whitened, how B, as "qr: gesdd, geqrf; B gesdd"
 };
 
-// What the fit was asked for, so that another can be made like it.
+// What the fit was asked for, so that another can be made like it. The graph is the certificate's.
 struct FitSettings {
+  explicit FitSettings(Index domains = 2);
+
   // "identity", "data1", "correlation", …; "matrix" for one given by its entries, of which the maps hold C = M Mᵀ
-  std::array<std::string, 2> covariance{"matrix", "matrix"};
-  std::array<Index, 2> components{};  // the number after the name, as 4 of identity:4; 0 where there is none
-  std::array<Index, 2> max_rank{};    // 0: no limit
-  std::array<Ridge, 2> ridge{};
+  std::vector<std::string> covariance;
+  std::vector<Index> components;  // the number after the name, as 4 of identity:4; 0 where there is none
+  std::vector<Index> max_rank;    // 0: no limit
+  std::vector<Ridge> ridge;
   std::optional<double> rank_tol;
+  // Of the search that fits more than two domains, as in MatchingOptions.
+  std::uint64_t seed = 0;
+  Index random_starts = 0, max_sweeps = 0;
+  double max_seconds = 0;  // 0: no limit
 };
 
 struct Model {
+  explicit Model(Index domains = 2);
+
   FitSettings settings;
-  Index samples = 0;                                // matched samples of a weight above 0
-  double total_weight = 0;                          // n: the sum of their weights, samples where there were none
-  Index common_dimension = 0;                       // k
-  std::array<std::string, 2> covariances;           // what was prescribed, in words
-  std::array<std::optional<DomainMap>, 2> domains;  // either may be absent, see only()
-  Index calibration_folds = 0;                      // of held_out_error; 0: not calibrated
+  Index samples = 0;                              // matched samples of a weight above 0
+  double total_weight = 0;                        // n: the sum of their weights, samples where there were none
+  Index common_dimension = 0;                     // k
+  std::vector<std::string> covariances;           // what was prescribed, in words
+  std::vector<std::optional<DomainMap>> domains;  // m; some may be absent, see only()
+  Index calibration_folds = 0;                    // of held_out_error; 0: not calibrated
   Certificate certificate;
+  // Of more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty where one of them is absent. See score_covariance.
+  std::vector<std::vector<Matrix>> score_covariances;
 
-  const DomainMap& domain(Domain domain) const;  // throws MissingDomain
+  Index count() const { return static_cast<Index>(domains.size()); }  // m
+  const DomainMap& domain(Domain domain) const;                       // throws MissingDomain
+  std::vector<Domain> others(Domain domain) const;                    // all domains but this one
 
-  // In words, what the user should know before trusting the model: a saturated fit, correlations above 1.
+  // R_ij = Cov(t_i, t_j): of two domains' canonical scores, c_i×c_j; I for i = j. Throws MissingDomain.           (40)
+  Matrix score_covariance(Domain i, Domain j) const;
+  // Cov(x_i, t_j): of a domain's features with another's scores, d_i×c_j. Throws MissingDomain.                   (40)
+  Matrix cross_loadings(Domain i, Domain j) const;
+  // corr(z_ip, z_jp) of each coordinate p of the common space, among the samples fitted; 0 where a covariance has no
+  // variance in p. Throws MissingDomain.
+  Vector common_correlations(Domain i, Domain j) const;
+
+  // In words, what the user should know before trusting the model: a saturated fit, correlations above 1, an optimum
+  // that is not proven.
   std::vector<std::string> warnings() const;
 
-  Model only(Domain domain) const;  // without the other domain's map, for shipping one side alone
+  Model only(Domain domain) const;  // without the other domains' maps, for shipping one side alone
 
   // One safetensors file, written atomically. load throws FormatError or IoError.
   void save(const std::string& path) const;
@@ -99,6 +145,12 @@ struct Model {
 
 // Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension.
 Matrix apply(const Model& model, Domain domain, const MatrixView& X);
+
+// Samples of one of several domains.
+struct DomainSamples {
+  Domain domain;
+  MatrixView X;  // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
+};
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// The way back: from the common space to a domain, and from one domain to the other (docs/method.md
-// section 5).
+// The way back: from the common space to a domain, and from one domain or several to another (docs/method.md
+// sections 5 and 8).
 //
 // Threads: a translation is never changed by its use; several may use one at once.
 #pragma once
@@ -7,13 +7,14 @@
 #include <cgmca/lsqr.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/types.hpp>
+#include <optional>
 #include <vector>
 
 #pragma GCC visibility push(default)
 namespace cgmca {
 
 enum class Method {
-  lmmse,        // best linear estimate given the other domain's map; has standard errors         (22)
+  lmmse,        // best linear estimate given the other domains' maps; has standard errors   (22) (40)
   exact,        // mean + A⁺ z: of all x with A (x - mean) = z the one nearest to the mean         (20)
   mahalanobis,  // of all such x the one most likely under the domain's own covariance (21)
   lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
@@ -22,19 +23,23 @@ inline constexpr std::array kMethods = {Method::lmmse, Method::exact, Method::ma
 const char* name(Method method);
 
 // How far a translation of a *new* sample may be off: with t its canonical scores, (x_f - x̂_f) / (s_f √(1 + h)) is
-// distributed as Student's t of `degrees` degrees of freedom, h = 1/n + tᵀ G t/(n-1).                            (29)
+// distributed as Student's t of `degrees` degrees of freedom, h = 1/n + tᵀ G t/(n-1).                       (29) (42)
 struct ErrorBars {
   Vector scale;             // s_f of each feature; empty where n is too small for the directions used, see `degrees`
   double degrees = 0;       // of freedom; not positive where n is too small
-  Matrix G;                 // covariance of the scores among the n matched samples: I unless there was a ridge
+  Matrix G;                 // from one domain: covariance of the scores among the n matched samples, I unless there
+                            // was a ridge; from several: K⁺ G K⁺ with K their covariance as the fit has it
   Index samples = 0;        // matched ones
   double total_weight = 0;  // n
-  bool calibrated = false;  // measured on held-out samples, see calibrate(), else in closed form
+  bool calibrated = false;  // measured on held-out samples, see calibrate(), else in closed form. Only translations
+                            // from all other domains together are
 };
 
-// A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples.
+// A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples. From several
+// domains, x_from are their samples one above the other, in the order of `from`.
 struct Translation {
-  Domain from{};
+  std::vector<Domain> from;
+  std::vector<Index> features_from;  // d of each
   Vector mean_from, mean_to;
   Matrix left, right;     // L = left · right: d_to×m, m×d_from
   Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
@@ -42,6 +47,8 @@ struct Translation {
 
   Matrix matrix() const;                         // L
   Matrix operator()(const MatrixView& X) const;  // throws WrongDimension
+  // The samples of `from`, one above the other. Throws WrongDimension, UnequalSamples.
+  Matrix stacked(const std::vector<MatrixView>& X) const;
 
   // Of lmmse, for new samples: standard errors, and how far the limits of an interval that holds the true value with
   // this probability are from the translation.   X: d_from×n → d_to×n. Throws InvalidInput where they are not known:
@@ -56,12 +63,26 @@ struct Translation {
 // Throws InvalidInput for lsqr, which is no fixed linear map, and MissingDomain.
 Translation translation(const Model& model, Domain from, Domain to, Method method = Method::lmmse);
 
-// Samples of one domain as samples of the other.   X: d_from×n → d_to×n
+// From a set of domains by lmmse: the best linear estimate from all their scores together. The other methods go from
+// one domain. Throws InvalidInput where `from` is empty, holds `to` or holds a domain twice. (40)
+Translation translation(const Model& model, const std::vector<Domain>& from, Domain to, Method method = Method::lmmse);
+
+// Samples of one domain as samples of another.   X: d_from×n → d_to×n
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
                  const LsqrOptions& options = {});
 
-// Points of the common space as samples of a domain. For lmmse, Z must come from the other domain's
-// map.   Z: k×n → d×n
+// A translation of whatever domains a sample has, as fuse takes them: each sample is translated from those of its
+// domains that do not hold NaN.   → d_to×n; standard errors for new samples too, and where a probability is given the
+// half widths of intervals that hold the true value with it. By lmmse. Throws as fuse and Translation do.
+struct Estimate {
+  Matrix X, standard_errors, half_widths;
+};
+Matrix translate(const Model& model, const std::vector<DomainSamples>& present, Domain to);
+Estimate estimate(const Model& model, const std::vector<DomainSamples>& present, Domain to,
+                  std::optional<double> probability = std::nullopt);
+
+// Points of the common space as samples of a domain. For lmmse there must be two domains, and Z must come from the
+// other one's map.   Z: k×n → d×n
 Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method = Method::exact,
               const LsqrOptions& options = {});
 

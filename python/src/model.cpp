@@ -114,6 +114,13 @@ py::array invert_with(const FittedModel& self, int number, const py::object& row
                     [&](const auto& block) { return invert(self.model, domain, block, method, options); });
 }
 
+template <class Value>
+py::tuple per_domain(const std::vector<Value>& values) {
+  py::tuple result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i];
+  return result;
+}
+
 py::dict attained_on(const FittedModel& self, const py::object& rows1, const py::object& rows2,
                      const py::object& sample_weight) {
   const Samples X(rows1, "X"), Y(rows2, "Y");
@@ -131,16 +138,11 @@ py::dict attained_on(const FittedModel& self, const py::object& rows1, const py:
   py::dict result;
   result["samples"] = attained.samples;
   result["total_weight"] = attained.total_weight;
-  result["constraint_residuals"] = py::make_tuple(attained.constraint_residuals[0], attained.constraint_residuals[1]);
-  result["mean_residuals"] = py::make_tuple(attained.mean_residuals[0], attained.mean_residuals[1]);
+  result["constraint_residuals"] = per_domain(attained.constraint_residuals);
+  result["mean_residuals"] = per_domain(attained.mean_residuals);
   result["objective"] = attained.objective;
   result["covariance_trace"] = attained.covariance_trace;
   return result;
-}
-
-template <class Value>
-py::tuple pair(const std::array<Value, 2>& values) {
-  return py::make_tuple(values[0], values[1]);
 }
 
 py::dict certificate_of(const FittedModel& self) {
@@ -148,16 +150,16 @@ py::dict certificate_of(const FittedModel& self) {
   py::dict result;
   result["objective"] = certificate.objective;
   result["bound"] = certificate.bound;
-  result["constraint_residuals"] = pair(certificate.constraint_residuals);
+  result["constraint_residuals"] = per_domain(certificate.constraint_residuals);
   const auto constrained = [&](std::size_t i) {
     const Regularized& theta = certificate.constrained[i];
     return py::make_tuple(theta.data, theta.ridge, theta.samples);
   };
   result["constrained"] = py::make_tuple(constrained(0), constrained(1));
   result["covariance_trace"] = certificate.covariance_trace;
-  result["ranks"] = pair(certificate.ranks);
-  result["covariance_ranks"] = pair(certificate.covariance_ranks);
-  result["tolerances"] = pair(certificate.tolerances);
+  result["ranks"] = per_domain(certificate.ranks);
+  result["covariance_ranks"] = per_domain(certificate.covariance_ranks);
+  result["tolerances"] = per_domain(certificate.tolerances);
   result["min_gap"] = certificate.min_gap;
   result["route"] = certificate.route;
   result["singular_A"] = to_array(certificate.singular_A);
@@ -172,9 +174,9 @@ py::dict settings_of(const FittedModel& self) {
     return one.automatic ? py::object(py::str("auto")) : py::object(py::float_(one.value));
   };
   py::dict result;
-  result["covariance"] = pair(settings.covariance);
-  result["components"] = pair(settings.components);
-  result["max_rank"] = pair(settings.max_rank);
+  result["covariance"] = per_domain(settings.covariance);
+  result["components"] = per_domain(settings.components);
+  result["max_rank"] = per_domain(settings.max_rank);
   result["ridge"] = py::make_tuple(ridge(0), ridge(1));
   result["rank_tol"] = settings.rank_tol;
   return result;
@@ -258,7 +260,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("samples", [](const FittedModel& self) { return self.model.samples; })
       .def_property_readonly("total_weight", [](const FittedModel& self) { return self.model.total_weight; })
       .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })
-      .def_property_readonly("covariances", [](const FittedModel& self) { return pair(self.model.covariances); })
+      .def_property_readonly("covariances", [](const FittedModel& self) { return per_domain(self.model.covariances); })
       .def(
           "save", [](const FittedModel& self, const std::string& path) { self.model.save(path); }, py::arg("path"),
           py::call_guard<py::gil_scoped_release>())

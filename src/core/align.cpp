@@ -78,4 +78,15 @@ void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>
   if (svd.V.cols() - pairs > 1) turn({{svd.V.right(svd.V.cols() - pairs), &right}}, 0);
 }
 
+void break_ties(const std::vector<Array>& bases, const Vector& merits, double tolerance,
+                const std::vector<std::vector<Form>>& forms) {
+  for_each_run(merits, tolerance, [&](Index begin, Index end) {
+    std::vector<Side> sides;
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      sides.push_back({bases[i].columns(begin, end - begin), &forms[i]});
+    }
+    turn(sides, 0);
+  });
+}
+
 }  // namespace cgmca

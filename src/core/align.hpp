@@ -24,6 +24,11 @@ linalg::Array by_coordinate(const linalg::Array& directions);
 // of zero singular values, and those that complete a basis, are not paired: U and V turn each on its own.
 void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right);
 
+// The same for any number of bases that turn together, given the descending merits of their columns. bases[i] is
+// changed in place and has the rules forms[i]; all have as many columns and as many rules.
+void break_ties(const std::vector<linalg::Array>& bases, const Vector& merits, double tolerance,
+                const std::vector<std::vector<Form>>& forms);
+
 // How many leading pairs (u_j, v_j) share a singular value above `tolerance`; later vectors are not paired.
 Index paired(const Vector& s, double tolerance);
 

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "linalg/linalg.hpp"
 #include "summary/moments.hpp"
@@ -28,8 +29,10 @@ struct Missed {
 // V = I + tᵀ G t/(n-1) + 1 1ᵀ/n. The columns of H are the samples times a Q with Q Qᵀ = I, for which Q V_Q⁻¹ Qᵀ = V⁻¹,
 // and the last column of Q is 1/√m.
 void add_errors(Missed& missed, const Model& training, Domain to, const std::vector<Matrix>& H, double m) {
-  const Translation lmmse = translation(training, other(to), to);
-  const Matrix t = AB(lmmse.right, H[slot(other(to))]), e = H[slot(to)] - AB(lmmse.left, t);
+  const Translation lmmse = translation(training, training.others(to), to);
+  std::vector<MatrixView> from;
+  for (const Domain j : lmmse.from) from.emplace_back(H[slot(j)]);
+  const Matrix t = AB(lmmse.right, lmmse.stacked(from)), e = H[slot(to)] - AB(lmmse.left, t);
   const double n = training.total_weight;
   Matrix V = AtB(t, AB(lmmse.errors.G, t)) / (n - 1);
   V.diagonal().array() += 1;
@@ -40,11 +43,19 @@ void add_errors(Missed& missed, const Model& training, Domain to, const std::vec
   missed.samples += m;
 }
 
+std::vector<Domain> domains_of(const Model& model) {
+  std::vector<Domain> result;
+  for (int i = 1; i <= static_cast<int>(model.count()); ++i) result.push_back(Domain{i});
+  return result;
+}
+
 void check(const Model& model, const Folds& folds) {
   const double weight = folds.total_weight();
-  bool same = folds.domains() == 2 && folds.samples() == model.samples &&
+  bool same = folds.domains() == model.count() && folds.samples() == model.samples &&
               std::abs(weight - model.total_weight) <= thresholds::kSameWeight * weight;
-  for (const Domain domain : kDomains) same = same && folds.dimension(domain) == model.domain(domain).features();
+  for (const Domain domain : domains_of(model)) {
+    same = same && folds.dimension(domain) == model.domain(domain).features();
+  }
   if (!same) throw InvalidInput("the folds do not hold the samples that the model was fitted to");
   if (folds.samples() < 2 * folds.options().folds) {
     throw TooFewSamples(fmt::format("{} matched samples for {} folds; each fold needs at least 2", folds.samples(),
@@ -52,9 +63,9 @@ void check(const Model& model, const Folds& folds) {
   }
 }
 
-Model fit_to_others(const Summary& training, const Covariance& c1, const Covariance& c2, const FitOptions& options) {
+Model fit_to_others(const Summary& training, const std::vector<Covariance>& covariances, const FitOptions& options) {
   try {
-    return fit(training, c1, c2, options);
+    return fit(training, covariances, options);
   } catch (const Infeasible& problem) {
     throw InvalidInput(fmt::format("calibration fits to {} of the matched samples at a time, and there: {}",
                                    training.samples(), problem.what()));
@@ -63,21 +74,21 @@ Model fit_to_others(const Summary& training, const Covariance& c1, const Covaria
 
 }  // namespace
 
-Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2, const FitOptions& options,
+Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& covariances, const FitOptions& options,
                 const std::function<void(double done)>& progress) {
   check(model, folds);
   const FoldOptions& dealt = folds.options();
-  std::array<Missed, 2> missed;
-  for (const Domain domain : kDomains) {
-    missed[slot(domain)].squares = Vector::Zero(model.domain(domain).features());
-  }
+  const std::vector<Domain> domains = domains_of(model);
+  std::vector<Missed> missed;
+  for (const Domain domain : domains) missed.push_back({Vector::Zero(model.domain(domain).features()), 0});
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
     for (Index fold = 0; fold < dealt.folds; ++fold) {
-      const Model training = fit_to_others(folds.training(repeat, fold), c1, c2, options);
+      const Model training = fit_to_others(folds.training(repeat, fold), covariances, options);
       const Summary& part = folds.held_out(repeat, fold);
-      const std::vector<Matrix> H =
-          roots_about({training.domain(Domain::one).mean, training.domain(Domain::two).mean}, part);
-      for (const Domain to : kDomains) {
+      std::vector<Vector> means;
+      for (const Domain domain : domains) means.push_back(training.domain(domain).mean);
+      const std::vector<Matrix> H = roots_about(means, part);
+      for (const Domain to : domains) {
         add_errors(missed[slot(to)], training, to, H, part.total_weight());
       }
       if (progress) {
@@ -86,12 +97,17 @@ Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Cov
       }
     }
   }
-  for (const Domain to : kDomains) {
+  for (const Domain to : domains) {
     const Missed& errors = missed[slot(to)];
     model.domains[slot(to)]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
   }
   model.calibration_folds = dealt.folds;
   return model;
+}
+
+Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2, const FitOptions& options,
+                const std::function<void(double done)>& progress) {
+  return calibrate(std::move(model), folds, {c1, c2}, options, progress);
 }
 
 }  // namespace cgmca

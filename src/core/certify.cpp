@@ -1,7 +1,7 @@
 #include "certify.hpp"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 namespace cgmca {
 namespace {
@@ -35,8 +35,9 @@ double trace(const Array& Mi, const Array& X, const Array& Mj) { return X.on().d
 
 // Covariances of the canonical scores t_i = T_i (x_i - mean_i).
 struct ScoreMoments {
-  std::array<Array, 2> own;  // T_i Θ̃_i T_iᵀ
-  double squared_distance;  // tr A1 Θ̃1 A1ᵀ + tr A2 Θ̃2 A2ᵀ - 2 tr A1 Θ12 A2ᵀ; ‖A1 S1 - A2 S2‖_F² if plain    (1) (26)
+  std::vector<Array> own;  // T_i Θ̃_i T_iᵀ
+  // Σ_i deg_i tr A_i Θ̃_i A_iᵀ - 2 Σ_{i<j} w_ij tr A_i Θ_ij A_jᵀ; Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F² if plain (1) (26)
+  double squared_distance = 0;
 };
 
 bool is_plain(const Factors& factors) {
@@ -47,71 +48,96 @@ bool is_plain(const Factors& factors) {
   return true;
 }
 
-// ‖A1 S1 - A2 S2‖_F²; further columns of S1 are zero.
-double squared_distance(const Solution& solution, const Array& T1S1, const Array& T2S2) {
-  const Array difference = AB(solution.maps[1].mixing, T2S2);
-  T1S1.on().add(difference.left(T1S1.cols()), AB(solution.maps[0].mixing, T1S1), -1);
-  return T1S1.on().squared_norm(difference);
+// ‖A_i S_i - A_j S_j‖_F², i < j; further columns of S_i are zero.
+double squared_distance(const SolvedMap& one, const Array& one_TS, const SolvedMap& two, const Array& two_TS) {
+  const Array difference = AB(two.mixing, two_TS);
+  difference.on().add(difference.left(one_TS.cols()), AB(one.mixing, one_TS), -1);
+  return difference.on().squared_norm(difference);
 }
 
-ScoreMoments measure(const Solution& solution, const Factors& factors) {
+// Calls work(i, j) for the edges i < j of a graph.
+template <class Work>
+void for_each_edge(const Matrix& weights, const Work& work) {
+  for (Index i = 0; i < weights.rows(); ++i) {
+    for (Index j = i + 1; j < weights.rows(); ++j) {
+      if (weights(i, j) > 0) work(i, j);
+    }
+  }
+}
+
+// T_i S_i of the matched samples, and T_i Θ_i T_iᵀ of all, put into `own`.
+std::vector<Array> score_samples(const Solution& solution, const Factors& factors, std::vector<Array>& own) {
+  std::vector<Array> TS;
+  for (std::size_t i = 0; i < solution.maps.size(); ++i) {
+    const Array& T = solution.maps[i].weights;
+    const Array& pooled = factors.data->pooled[i];
+    TS.push_back(AtB(T, factors.data->moments.S[i]));
+    const Array all = pooled.empty() ? TS[i] : AtB(T, pooled);
+    own.push_back(ABt(all, all));
+  }
+  return TS;
+}
+
+ScoreMoments measure(const Solution& solution, const Factors& factors, const Matrix& weights) {
   const Moments& moments = factors.data->moments;
+  const auto map = [&](Index i) -> const SolvedMap& { return solution.maps[static_cast<std::size_t>(i)]; };
   ScoreMoments result;
-  Array cross;
+  const auto add_cross = [&](Index i, Index j, const Array& cross) {
+    result.squared_distance += -2 * weights(i, j) * trace(map(i).mixing, cross, map(j).mixing);
+  };
   if (moments.form == SummaryForm::gram) {
-    for (const std::size_t i : {0U, 1U}) {
-      const auto place = static_cast<Index>(i);
-      const Array& T = solution.maps[i].weights;
-      result.own[i] = AB(AtB(T, moments.theta_block(place, place)), T);
+    for (Index i = 0; i < factors.count(); ++i) {
+      result.own.push_back(AB(AtB(map(i).weights, moments.theta_block(i, i)), map(i).weights));
     }
-    cross = AB(AtB(solution.maps[0].weights, moments.theta_block(0, 1)), solution.maps[1].weights);
+    for_each_edge(weights, [&](Index i, Index j) {
+      add_cross(i, j, AB(AtB(map(i).weights, moments.theta_block(i, j)), map(j).weights));
+    });
   } else {
-    std::array<Array, 2> TS;
-    for (const std::size_t i : {0U, 1U}) {
-      const Array& T = solution.maps[i].weights;
-      const Array& pooled = factors.data->pooled[i];
-      TS[i] = AtB(T, moments.S[i]);
-      const Array all = pooled.empty() ? TS[i] : AtB(T, pooled);
-      result.own[i] = ABt(all, all);
-    }
+    const std::vector<Array> TS = score_samples(solution, factors, result.own);
+    const auto scores = [&](Index i) -> const Array& { return TS[static_cast<std::size_t>(i)]; };
     if (is_plain(factors)) {
-      result.squared_distance = squared_distance(solution, TS[0], TS[1]);
+      for_each_edge(weights, [&](Index i, Index j) {
+        result.squared_distance += weights(i, j) * squared_distance(map(i), scores(i), map(j), scores(j));
+      });
       return result;
     }
-    cross = ABt(TS[0], TS[1].left(TS[0].cols()));
+    for_each_edge(weights,
+                  [&](Index i, Index j) { add_cross(i, j, ABt(scores(i), scores(j).left(scores(i).cols()))); });
   }
-  result.squared_distance = -2 * trace(solution.maps[0].mixing, cross, solution.maps[1].mixing);
-  for (const std::size_t i : {0U, 1U}) {
+  for (std::size_t i = 0; i < solution.maps.size(); ++i) {
     const Regularized& covariance = factors.domains[i].covariance;
     const Array &T = solution.maps[i].weights, &M = solution.maps[i].mixing;
     if (!covariance.plain()) {
       T.on().scale(result.own[i], covariance.data);
       T.on().add(result.own[i], AtB(T, T), covariance.ridge);
     }
-    result.squared_distance += trace(M, result.own[i], M);
+    result.squared_distance += weights.row(static_cast<Index>(i)).sum() * trace(M, result.own[i], M);
   }
   return result;
 }
 
 }  // namespace
 
-double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B) {
+double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B,
+                       double weight) {
   const Index m = std::min(singular_A.size(), singular_B.size());
-  return covariance_trace - 2 * (n - 1) / n * singular_A.head(m).dot(singular_B.head(m));
+  return covariance_trace - weight * (2 * (n - 1) / n) * singular_A.head(m).dot(singular_B.head(m));
 }
 
-Certificate certify(const Solution& solution, const Factors& factors) {
-  Certificate certificate;
-  const ScoreMoments scores = measure(solution, factors);
+Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights) {
+  Certificate certificate(factors.count());
+  const ScoreMoments scores = measure(solution, factors, weights);
   const double n = factors.total_weight, factor = (n - 1) / n;
+  certificate.weights = weights;
   certificate.singular_A = solution.singular_A;
   certificate.singular_B = solution.singular_B;
   certificate.objective = factor * scores.squared_distance;
   Index used = 0;
-  for (const std::size_t i : {0U, 1U}) {
+  for (std::size_t i = 0; i < solution.maps.size(); ++i) {
     const SolvedMap& map = solution.maps[i];
     const WhitenedDomain& domain = factors.domains[i];
-    certificate.covariance_trace += factor * map.C.s.squaredNorm();
+    const double degree = weights.row(static_cast<Index>(i)).sum();
+    certificate.covariance_trace += degree * factor * map.C.s.squaredNorm();
     certificate.constraint_residuals[i] = constraint_residual(map.mixing, scores.own[i], map.C);
     certificate.constrained[i] = domain.covariance;
     certificate.ranks[i] = domain.rank();
@@ -119,7 +145,9 @@ Certificate certify(const Solution& solution, const Factors& factors) {
     certificate.tolerances[i] = domain.tolerance;
     used = std::max(used, map.C.s.size());
   }
-  certificate.bound = objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B);
+  if (factors.count() != 2) return certificate;
+  certificate.bound =
+      objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B, weights(0, 1));
   certificate.min_gap = smallest_gap(certificate.singular_B, used);
   return certificate;
 }

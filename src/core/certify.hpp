@@ -8,9 +8,11 @@
 
 namespace cgmca {
 
-Certificate certify(const Solution& solution, const Factors& factors);
+// Of two domains all of it; of more, bound, gap and how it was proved are left to `state_proof` of multi.
+Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights);
 
-// (n-1)/n · ( tr C_1 + tr C_2 - 2 Σ_j σ_j(A) σ_j(B) ), given (n-1)/n · (tr C_1 + tr C_2).                         (14)
-double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B);
+// (n-1)/n · ( tr C_1 + tr C_2 - 2 Σ_j σ_j(A) σ_j(B) ) · w, given (n-1)/n · (tr C_1 + tr C_2) · w.                  (14)
+double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B,
+                       double weight);
 
 }  // namespace cgmca

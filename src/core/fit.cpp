@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "assemble.hpp"
 #include "certify.hpp"
+#include "multi/domains.hpp"
 #include "regularization.hpp"
 #include "solve.hpp"
 #include "summary/state.hpp"
@@ -23,16 +26,36 @@ void require_two_domains(const Summary& summary) {
       fmt::format("a fit of two covariances needs a summary of 2 domains; this one has {}", summary.domains()));
 }
 
+// One a domain, of one for all or one each.
+std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Index domains) {
+  if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
+  if (static_cast<Index>(covariances.size()) == domains) return covariances;
+  throw InvalidInput(
+      fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
+}
+
 // Steps 2 to 5 of Algorithm 1.
-Model finish(const Factors& factors, const Covariance& c1, const Covariance& c2) {
+Model finish_two(const Factors& factors, const Covariance& c1, const Covariance& c2, const Matrix& weights) {
   // 2. - 4. The maps.
   const CrossSvd cross = svd_of_cross_matrix(factors, c1, c2);
   const Solution solution = solve(factors, cross.svd, c1, c2);
   Model model = assemble(solution, factors);
 
   // 5. The proof.
-  model.certificate = certify(solution, factors);
+  model.certificate = certify(solution, factors, weights);
   model.certificate.route = fmt::format("{}; {}", factors.route(), cross.route);
+  return model;
+}
+
+Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options) {
+  const Matrix weights = multi::weights_of(options.graph, factors.count());
+  if (factors.count() == 2) return finish_two(factors, covariances[0], covariances[1], weights);
+  const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
+  Model model = assemble(matched.solution, factors);
+  model.certificate = certify(matched.solution, factors, weights);
+  multi::state_proof(model.certificate, matched, factors.total_weight);
+  model.certificate.route = fmt::format("{}; {} starts", factors.route(), model.certificate.starts.size());
   return model;
 }
 
@@ -57,15 +80,21 @@ std::pair<std::string, Index> kind_of(const Covariance& covariance) {
   return {words.substr(0, colon), colon == std::string::npos ? 0 : std::stol(words.substr(colon + 1))};
 }
 
-FitSettings settings_of(const Covariance& c1, const Covariance& c2, const Regularization& options,
-                        std::optional<double> rank_tol) {
-  FitSettings settings;
-  for (const std::size_t i : {0U, 1U}) {
-    std::tie(settings.covariance[i], settings.components[i]) = kind_of(i == 0 ? c1 : c2);
+FitSettings settings_of(const std::vector<Covariance>& covariances, const Regularization& options,
+                        std::optional<double> rank_tol, const MatchingOptions& matching) {
+  FitSettings settings(static_cast<Index>(covariances.size()));
+  for (std::size_t i = 0; i < covariances.size(); ++i) {
+    std::tie(settings.covariance[i], settings.components[i]) = kind_of(covariances[i]);
     settings.max_rank[i] = options.max_rank[i];
     settings.ridge[i] = options.ridge[i];
   }
   settings.rank_tol = rank_tol;
+  if (covariances.size() > 2) {
+    settings.seed = matching.seed;
+    settings.random_starts = matching.random_starts;
+    settings.max_sweeps = matching.max_sweeps;
+    settings.max_seconds = std::isfinite(matching.max_seconds) ? matching.max_seconds : 0;
+  }
   return settings;
 }
 
@@ -78,45 +107,64 @@ struct Factorization::Inside {
 };
 
 Factorization::Factorization(const Summary& summary, const DataOptions& options) {
-  require_two_domains(summary);
-  // 1. S_i = U_i Σ_i V_iᵀ and B = V1ᵀ V2.
+  if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
+  const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
   inside_ = std::make_unique<const Inside>(
-      Inside{summary.state().info, factorize(summary, options, {true, true}), options.rank_tol});
+      Inside{summary.state().info, factorize(summary, options, spectrum), options.rank_tol});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
 Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
+Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
+                         const MatchingOptions& matching) const {
+  const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
+  Model model = named(finish(regularize(inside_->factors, options), C, matching), inside_->domains);
+  model.settings = settings_of(C, options, inside_->rank_tol, matching);
+  return model;
+}
+
 Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regularization& options) const {
-  Model model = named(finish(regularize(inside_->factors, options), c1, c2), inside_->domains);
-  model.settings = settings_of(c1, c2, options, inside_->rank_tol);
+  return fit({c1, c2}, options);
+}
+
+Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options) {
+  const std::vector<Covariance> C = for_each(covariances, summary.domains());
+  const Regularization regularization = options.regularization();
+  check(regularization, summary.domains());
+  // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.
+  std::vector<bool> spectrum;
+  for (std::size_t i = 0; i < C.size(); ++i) {
+    const auto of_it = [i](const Covariance& covariance) {
+      const auto* data = std::get_if<Covariance::OfData>(&covariance.value());
+      return data != nullptr && slot(data->domain) == i;
+    };
+    spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
+                       std::any_of(C.begin(), C.end(), of_it));
+  }
+  const Factors factors = regularize(factorize(summary, options.data(), spectrum), regularization);
+  Model model = named(finish(factors, C, options.matching), summary.state().info);
+  model.settings = settings_of(C, regularization, options.rank_tol, options.matching);
   return model;
 }
 
 Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, const FitOptions& options) {
   require_two_domains(summary);
-  check(options.regularization(), summary.domains());
-  // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.
-  const auto needs_spectrum = [&](Domain domain) {
-    const auto of_it = [domain](const Covariance& covariance) {
-      const auto* data = std::get_if<Covariance::OfData>(&covariance.value());
-      return data != nullptr && data->domain == domain;
-    };
-    return options.max_rank[slot(domain)] != 0 || options.ridge[slot(domain)] != Ridge(0) || of_it(c1) || of_it(c2);
-  };
-  const std::vector<bool> spectrum = {needs_spectrum(Domain::one), needs_spectrum(Domain::two)};
-  const Regularization regularization = options.regularization();
-  Model model = named(finish(regularize(factorize(summary, options.data(), spectrum), regularization), c1, c2),
-                      summary.state().info);
-  model.settings = settings_of(c1, c2, regularization, options.rank_tol);
-  return model;
+  return fit(summary, {c1, c2}, options);
+}
+
+Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, const FitOptions& options) {
+  std::vector<DomainInfo> domains;
+  for (const SampleView& samples : X) domains.emplace_back(samples.rows());
+  Summary summary(std::move(domains));
+  summary.add(X);
+  return fit(summary, covariances, options);
 }
 
 Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,
           const FitOptions& options) {
-  Summary summary({X1.rows(), X2.rows()});
-  summary.add(X1, X2);
-  return fit(summary, c1, c2, options);
+  return fit(MatchedSamples{X1, X2}, {c1, c2}, options);
 }
 
 }  // namespace cgmca

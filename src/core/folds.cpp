@@ -146,10 +146,10 @@ Summary Folds::all() const { return training(0, -1); }
 void Folds::save(const std::string& path) const { pack().save(path); }
 std::string Folds::to_bytes() const { return pack().bytes(); }
 Folds Folds::load(const std::string& path) {
-  return unpack(TensorReader(path, kFormat, kSummaryVersion, kWeightedVersion));
+  return unpack(TensorReader(path, kFormat, {kSummaryVersion, kWeightedVersion}));
 }
 Folds Folds::from_bytes(std::string_view bytes) {
-  return unpack(TensorReader(bytes, kFormat, kSummaryVersion, kWeightedVersion));
+  return unpack(TensorReader(bytes, kFormat, {kSummaryVersion, kWeightedVersion}));
 }
 
 TensorWriter Folds::pack() const {

@@ -4,77 +4,113 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "domain_file.hpp"
 #include "linalg/linalg.hpp"
-#include "tensor_file.hpp"
 #include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
 
-constexpr const char* kFormat = "cgmca-model";
+std::vector<Matrix> none(Index domains) { return std::vector<Matrix>(static_cast<std::size_t>(domains)); }
 
-void save_settings(TensorWriter& file, const FitSettings& settings) {
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    file.set(numbered("setting_covariance", domain), settings.covariance[i]);
-    file.set(numbered("setting_components", domain), settings.components[i]);
-    file.set(numbered("setting_max_rank", domain), settings.max_rank[i]);
-    const Ridge& ridge = settings.ridge[i];
-    if (ridge.automatic) {
-      file.set(numbered("setting_ridge", domain), "auto");
-    } else {
-      file.set(numbered("setting_ridge", domain), ridge.value);
+// "domain 2", "domains 1 and 3", "domains 1, 2 and 4"
+std::string listed(const std::vector<int>& domains) {
+  std::string text = domains.size() == 1 ? "domain " : "domains ";
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == domains.size() ? " and " : ", ", domains[i]);
+  }
+  return text;
+}
+
+void warn_of_two(const Model& model, std::vector<std::string>& result) {
+  const Vector& correlations = model.certificate.singular_B;
+  const Index most = std::max(model.certificate.ranks[0], model.certificate.ranks[1]);
+  if (model.samples - 1 <= most && correlations(correlations.size() - 1) > 1 - thresholds::kSaturated) {
+    result.push_back(
+        fmt::format("the fit is saturated: with {} pairs and a domain of rank {} every canonical correlation is 1 "
+                    "whatever the data, so the maps will not carry over to new samples. Limit max_rank to well below "
+                    "{}, give a ridge (auto, for instance), or let tune choose",
+                    model.samples, most, model.samples - 1));
+  }
+  if (correlations(0) > 1 + thresholds::kSaturated) {
+    const Index above = (correlations.array() > 1 + thresholds::kSaturated).count();
+    result.push_back(
+        fmt::format("{} canonical correlation{} above 1 (the largest is {:.3g}): the few pairs' cross-covariance does "
+                    "not fit the covariances whitened with, which extra samples or the automatic ridge changed. The "
+                    "maps hold, but standard errors are too small. Limit max_rank, or give a ridge by number",
+                    above, above == 1 ? " is" : "s are", correlations(0)));
+  }
+}
+
+// The least and the largest singular value of any R_ij that is held.
+std::pair<double, double> range_of_correlations(const Model& model) {
+  double least = INFINITY, most = 0;
+  for (const auto& row : model.score_covariances) {
+    for (const Matrix& R : row) {
+      if (R.size() == 0) continue;
+      const Vector s = linalg::singular_values(R);
+      least = std::min(least, s(s.size() - 1));
+      most = std::max(most, s(0));
     }
   }
-  if (settings.rank_tol) file.set("setting_rank_tol", *settings.rank_tol);
+  return {least, most};
 }
 
-// Files of before these fields were kept have none of them.
-FitSettings load_settings(const TensorReader& file) {
-  FitSettings settings;
-  if (!file.has_text(numbered("setting_covariance", Domain::one))) return settings;
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    settings.covariance[i] = file.text(numbered("setting_covariance", domain));
-    settings.components[i] = file.integer(numbered("setting_components", domain), 0);
-    settings.max_rank[i] = file.integer(numbered("setting_max_rank", domain), 0);
-    const std::string ridge = numbered("setting_ridge", domain);
-    settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::oas() : Ridge(file.real(ridge));
+void warn_of_more(const Model& model, std::vector<std::string>& result) {
+  const auto [least, most] = range_of_correlations(model);
+  const Index rank = *std::max_element(model.certificate.ranks.begin(), model.certificate.ranks.end());
+  if (model.samples - 1 <= rank && least > 1 - thresholds::kSaturated && std::isfinite(least)) {
+    result.push_back(
+        fmt::format("the fit is saturated: with {} matched samples and a domain of rank {} all common directions are "
+                    "correlated by 1 whatever the data, so the maps will not carry over to new samples. Limit max_rank "
+                    "to well below {}, or give a ridge (auto, for instance)",
+                    model.samples, rank, model.samples - 1));
   }
-  if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
-  return settings;
-}
-
-void save_map(TensorWriter& file, Domain domain, const DomainMap& map) {
-  file.add_vector(numbered("mean", domain), map.mean);
-  file.add_vector(numbered("variance", domain), map.variance);
-  if (map.held_out_error.size() > 0) file.add_vector(numbered("held_out_error", domain), map.held_out_error);
-  file.add(numbered("weights", domain), map.weights);
-  file.add(numbered("mixing", domain), map.mixing);
-  file.add(numbered("loadings", domain), map.loadings);
-  pack(file, "", domain, {map.features(), map.name, map.feature_names});
-}
-
-DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, Index wanted, Index rank) {
-  DomainInfo info = unpack_domain(file, "", domain);
-  const Index d = info.features;
-  DomainMap map;
-  map.name = std::move(info.name);
-  map.feature_names = std::move(info.feature_names);
-  map.mean = file.vector(numbered("mean", domain), d);
-  map.variance = file.vector(numbered("variance", domain), d);
-  if (file.has(numbered("held_out_error", domain))) {
-    map.held_out_error = file.vector(numbered("held_out_error", domain), d);
+  if (most > 1 + thresholds::kSaturated) {
+    result.push_back(
+        fmt::format("scores of two domains are correlated above 1 (the largest is {:.3g}): the matched samples' "
+                    "cross-covariance does not fit the covariances whitened with, which extra samples or the automatic "
+                    "ridge changed. The maps hold, but standard errors are too small. Limit max_rank, or give a ridge "
+                    "by number",
+                    most));
   }
-  map.weights = file.matrix(numbered("weights", domain), c, d);
-  map.mixing = file.matrix(numbered("mixing", domain), k, c);
-  map.loadings = file.matrix(numbered("loadings", domain), d, std::min(wanted, rank));
-  return map;
+  const Certificate& certificate = model.certificate;
+  if (!certificate.certified) {
+    result.push_back(
+        fmt::format("the maps are not proven to be the best: what they maximize is within {:.2g} % of the best "
+                    "possible (bound: {}){}",
+                    100 * certificate.gap, certificate.proof,
+                    certificate.stopped_early ? "; the search stopped at a limit on sweeps, seconds or trials" : ""));
+  }
 }
 
 }  // namespace
+
+Certificate::Certificate(Index domains) {
+  const auto m = static_cast<std::size_t>(domains);
+  constraint_residuals.resize(m);
+  constrained.resize(m);
+  ranks.resize(m);
+  covariance_ranks.resize(m);
+  tolerances.resize(m);
+  weights = Matrix::Ones(domains, domains) - Matrix::Identity(domains, domains);
+}
+
+FitSettings::FitSettings(Index domains) {
+  const auto m = static_cast<std::size_t>(domains);
+  covariance.assign(m, "matrix");
+  components.resize(m);
+  max_rank.resize(m);
+  ridge.resize(m);
+}
+
+Model::Model(Index count_)
+    : settings(count_),
+      covariances(static_cast<std::size_t>(count_)),
+      domains(static_cast<std::size_t>(count_)),
+      certificate(count_) {}
 
 Matrix DomainMap::matrix() const { return linalg::AB(mixing, weights); }
 Vector DomainMap::offset() const { return -linalg::AB(mixing, linalg::AB(weights, mean)); }
@@ -88,115 +124,77 @@ void DomainMap::check_features(Domain domain, const MatrixView& X) const {
 }
 
 const DomainMap& Model::domain(Domain domain) const {
-  if (!domains[slot(domain)]) {
-    throw MissingDomain(
-        fmt::format("this model holds only domain {}; the operation needs domain {} too. "
-                    "Use the whole model, or a method that needs one domain (exact, mahalanobis, lsqr)",
-                    number(other(domain)), number(domain)));
+  if (number(domain) < 1 || number(domain) > count()) {
+    throw MissingDomain(fmt::format("the model has {} domains; there is no domain {}", count(), number(domain)));
   }
-  return *domains[slot(domain)];
+  if (domains[slot(domain)]) return *domains[slot(domain)];
+  std::vector<int> held;
+  for (int i = 1; i <= static_cast<int>(count()); ++i) {
+    if (domains[slot(Domain{i})]) held.push_back(i);
+  }
+  throw MissingDomain(
+      fmt::format("this model holds only {}; the operation needs domain {} too. "
+                  "Use the whole model, or a method that needs one domain (exact, mahalanobis, lsqr)",
+                  listed(held), number(domain)));
+}
+
+std::vector<Domain> Model::others(Domain domain) const {
+  std::vector<Domain> result;
+  for (int i = 1; i <= static_cast<int>(count()); ++i) {
+    if (i != number(domain)) result.push_back(Domain{i});
+  }
+  return result;
+}
+
+Matrix Model::score_covariance(Domain i, Domain j) const {
+  Matrix R = Matrix::Zero(domain(i).scores(), domain(j).scores());
+  if (i == j) {
+    R.setIdentity();
+  } else if (count() == 2) {
+    const Vector& s = certificate.singular_B;
+    const Index m = std::min({R.rows(), R.cols(), s.size()});
+    R.topLeftCorner(m, m).diagonal() = s.head(m);
+  } else if (i < j) {
+    return score_covariances[slot(i)][slot(j)];
+  } else {
+    return score_covariances[slot(j)][slot(i)].transpose();
+  }
+  return R;
+}
+
+Matrix Model::cross_loadings(Domain i, Domain j) const {
+  const DomainMap &to = domain(i), &from = domain(j);
+  if (i == j) return to.loadings.leftCols(to.scores());
+  if (count() > 2) return to.cross_loadings[slot(j)];
+  Matrix L = Matrix::Zero(to.features(), from.scores());
+  const Index m = std::min({from.scores(), to.loadings.cols(), certificate.singular_B.size()});
+  L.leftCols(m) = to.loadings.leftCols(m) * certificate.singular_B.head(m).asDiagonal();
+  return L;
+}
+
+// (M_i R_ij M_jᵀ)_pp / √(C_i,pp C_j,pp)
+Vector Model::common_correlations(Domain i, Domain j) const {
+  const Matrix &M_i = domain(i).mixing, &M_j = domain(j).mixing;
+  const Vector joint = linalg::AB(M_i, score_covariance(i, j)).cwiseProduct(M_j).rowwise().sum();
+  const Vector scale = (M_i.rowwise().squaredNorm().array() * M_j.rowwise().squaredNorm().array()).sqrt();
+  return (scale.array() > 0).select(joint.array() / scale.array(), 0.0);
 }
 
 std::vector<std::string> Model::warnings() const {
   std::vector<std::string> result;
-  const Vector& correlations = certificate.singular_B;
-  const Index most = std::max(certificate.ranks[0], certificate.ranks[1]);
-  if (samples - 1 <= most && correlations(correlations.size() - 1) > 1 - thresholds::kSaturated) {
-    result.push_back(
-        fmt::format("the fit is saturated: with {} pairs and a domain of rank {} every canonical correlation is 1 "
-                    "whatever the data, so the maps will not carry over to new samples. Limit max_rank to well below "
-                    "{}, give a ridge (auto, for instance), or let tune choose",
-                    samples, most, samples - 1));
-  }
-  if (correlations(0) > 1 + thresholds::kSaturated) {
-    const Index above = (correlations.array() > 1 + thresholds::kSaturated).count();
-    result.push_back(
-        fmt::format("{} canonical correlation{} above 1 (the largest is {:.3g}): the few pairs' cross-covariance does "
-                    "not fit the covariances whitened with, which extra samples or the automatic ridge changed. The "
-                    "maps hold, but standard errors are too small. Limit max_rank, or give a ridge by number",
-                    above, above == 1 ? " is" : "s are", correlations(0)));
-  }
+  count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
   return result;
 }
 
 Model Model::only(Domain domain) const {
   this->domain(domain);
   Model part = *this;
-  part.domains[slot(other(domain))].reset();
+  for (const Domain absent : others(domain)) part.domains[slot(absent)].reset();
+  if (count() > 2) {
+    part.score_covariances.assign(domains.size(), none(count()));
+    part.domains[slot(domain)]->cross_loadings = none(count());
+  }
   return part;
-}
-
-void Model::save(const std::string& path) const { pack().save(path); }
-Model Model::load(const std::string& path) { return unpack(TensorReader(path, kFormat)); }
-std::string Model::to_bytes() const { return pack().bytes(); }
-Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat)); }
-
-TensorWriter Model::pack() const {
-  TensorWriter file(kFormat);
-  file.set("samples", samples);
-  if (total_weight != static_cast<double>(samples)) file.set("total_weight", total_weight);
-  file.set("k", common_dimension);
-  if (calibration_folds > 0) file.set("calibration_folds", calibration_folds);
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    file.set(numbered("covariance", domain), covariances[i]);
-    file.set(numbered("rank", domain), certificate.ranks[i]);
-    file.set(numbered("covariance_rank", domain), certificate.covariance_ranks[i]);
-    file.set(numbered("constraint_residual", domain), certificate.constraint_residuals[i]);
-    file.set(numbered("tolerance", domain), certificate.tolerances[i]);
-    file.set(numbered("constrained_data", domain), certificate.constrained[i].data);
-    file.set(numbered("constrained_ridge", domain), certificate.constrained[i].ridge);
-    file.set(numbered("constrained_samples", domain), certificate.constrained[i].samples);
-  }
-  file.set("objective", certificate.objective);
-  file.set("bound", certificate.bound);
-  file.set("covariance_trace", certificate.covariance_trace);
-  file.set("min_gap", certificate.min_gap);
-  file.set("route", certificate.route);
-  save_settings(file, settings);
-  file.add_vector("singular_A", certificate.singular_A);
-  file.add_vector("singular_B", certificate.singular_B);
-  for (Domain domain : kDomains) {
-    if (domains[slot(domain)]) save_map(file, domain, *domains[slot(domain)]);
-  }
-  return file;
-}
-
-Model Model::unpack(const TensorReader& file) {
-  Model model;
-  model.samples = file.integer("samples", 2);
-  model.total_weight = file.has_text("total_weight") ? file.real("total_weight") : static_cast<double>(model.samples);
-  if (!(model.total_weight > 1)) file.fail(fmt::format("matched samples of the weight {}", model.total_weight));
-  model.common_dimension = file.integer("k", 1);
-  if (file.has_text("calibration_folds")) model.calibration_folds = file.integer("calibration_folds", 2);
-  Certificate& certificate = model.certificate;
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    model.covariances[i] = file.text(numbered("covariance", domain));
-    certificate.ranks[i] = file.integer(numbered("rank", domain), 1);
-    certificate.covariance_ranks[i] = file.integer(numbered("covariance_rank", domain), 1);
-    certificate.constraint_residuals[i] = file.real(numbered("constraint_residual", domain));
-    certificate.tolerances[i] = file.real(numbered("tolerance", domain));
-    certificate.constrained[i] = {file.real(numbered("constrained_data", domain)),
-                                  file.real(numbered("constrained_ridge", domain)),
-                                  file.integer(numbered("constrained_samples", domain), 2)};
-  }
-  certificate.objective = file.real("objective");
-  certificate.bound = file.real("bound");
-  certificate.covariance_trace = file.real("covariance_trace");
-  certificate.min_gap = file.real("min_gap");
-  certificate.route = file.text("route");
-  model.settings = load_settings(file);
-  const auto& c = certificate.covariance_ranks;
-  certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
-  certificate.singular_B = file.vector("singular_B", std::min(certificate.ranks[0], certificate.ranks[1]));
-  for (Domain domain : kDomains) {
-    const auto i = slot(domain);
-    if (!file.has(numbered("mean", domain))) continue;
-    model.domains[i] = load_map(file, domain, model.common_dimension, c[i], std::max(c[0], c[1]), certificate.ranks[i]);
-  }
-  if (!model.domains[0] && !model.domains[1]) file.fail("holds neither domain's map");
-  return model;
 }
 
 Matrix apply(const Model& model, Domain domain, const MatrixView& X) {

@@ -20,117 +20,6 @@ using linalg::ArraySvd;
 using linalg::AtB;
 using linalg::Backend;
 
-// Canonical correlations this close are equal, and this small zero, to rounding. Those of a Gram summary err by
-// eps·κ(Θ_i).
-double tie_tolerance(const Factors& factors) {
-  double errors = 0;
-  for (const WhitenedDomain& domain : factors.domains) {
-    errors = std::max(errors, static_cast<double>(domain.rank()));
-    if (factors.form == SummaryForm::gram) {
-      errors = std::max(errors, std::min(domain.condition * domain.condition, thresholds::kLargestTieCondition));
-    }
-  }
-  return thresholds::kTie * errors * thresholds::kEpsilon;
-}
-
-Index smaller_rank(const Factors& factors) {
-  return std::min(factors[Domain::one].rank(), factors[Domain::two].rank());
-}
-
-PrescribedCovariance correlations_as_covariance(const Covariance& covariance, Index k, const Factors& factors,
-                                                const Vector& correlations) {
-  const Index most = paired(correlations, tie_tolerance(factors));
-  if (k > most) {
-    const Index r1 = factors[Domain::one].rank(), r2 = factors[Domain::two].rank();
-    throw Infeasible(fmt::format("{} asks for {} correlated directions, but the domains have ranks {} and {} and {} "
-                                 "correlations above rounding; the largest feasible is correlation:{}",
-                                 covariance.description(), k, r1, r2, most, most),
-                     r1 <= r2 ? Domain::one : Domain::two, most, k);
-  }
-  return {factors.B().on().identity(k, k), correlations.head(k), covariance.description()};
-}
-
-// diag(1/(1-σ²)) for the query's domain, diag(σ²/(1-σ²)) for the other.                                           (28)
-PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Domain query, Domain domain,
-                                              const Factors& factors, const Vector& correlations) {
-  const Index k = paired(correlations, tie_tolerance(factors));
-  if (k == 0) {
-    throw InvalidInput(fmt::format("{} needs correlated domains; every correlation of these is zero to rounding",
-                                   covariance.description()));
-  }
-  const Vector s = correlations.head(k);
-  const Vector unexplained = (1 - s.array()) * (1 + s.array());
-  if (!(s(0) < 1 - thresholds::kSaturated)) {
-    throw Saturated(fmt::format(
-        "{} needs correlations below 1; the largest of {} matched samples, with ranks {} and {}, is {:.9g}. "
-        "Give a ridge (0.1 to 10 serve most data) or more samples than features",
-        covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(), s(0)));
-  }
-  const Vector sd = unexplained.cwiseSqrt().cwiseInverse();
-  return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description()};
-}
-
-// C = U diag(s²) Uᵀ of a domain.                                                                                  (5)
-PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
-                             const Vector& correlations) {
-  const Backend& on = factors.B().on();
-  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) {
-    return {on.upload(fixed->U), fixed->s, covariance.description()};
-  }
-  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) {
-    const Index k = smaller_rank(factors);
-    return {on.identity(k, k), Vector::Ones(k), covariance.description()};
-  }
-  if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) {
-    return correlations_as_covariance(covariance, wanted->k, factors, correlations);
-  }
-  if (const auto* wanted = std::get_if<Covariance::OfLikelihood>(&covariance.value())) {
-    return likelihood_as_covariance(covariance, wanted->query, of, factors, correlations);
-  }
-  const auto [domain, rank] = std::get<Covariance::OfData>(covariance.value());
-  if (number(domain) > factors.count()) {
-    throw InvalidInput(fmt::format("{}: there are only {} domains", covariance.description(), factors.count()));
-  }
-  const SpectrumWhitening& data = *factors[domain].spectrum();
-  if (rank > data.rank()) {
-    throw Infeasible(
-        fmt::format("{} asks for rank {}, but domain {} has rank {}; the largest feasible is data{}:{}",
-                    covariance.description(), rank, number(domain), data.rank(), number(domain), data.rank()),
-        domain, data.rank(), rank);
-  }
-  return {data.U.left(rank), data.s.head(rank), covariance.description()};
-}
-
-Index rank_of(const Covariance& covariance, const Factors& factors) {
-  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return fixed->s.size();
-  if (const auto* correlated = std::get_if<Covariance::OfCorrelations>(&covariance.value())) return correlated->k;
-  if (const auto* data = std::get_if<Covariance::OfData>(&covariance.value())) return data->rank;
-  return smaller_rank(factors);
-}
-
-// c_i <= r_i for both; the domain of the lower rank first, whose rank is then the largest that suits both.        (6)
-void check_feasible(const std::array<SolvedMap, 2>& maps, const Factors& factors) {
-  const Domain lower = factors[Domain::two].rank() < factors[Domain::one].rank() ? Domain::two : Domain::one;
-  for (const Domain domain : {lower, other(lower)}) {
-    const PrescribedCovariance& C = maps[slot(domain)].C;
-    const Index rank = factors[domain].rank(), wanted = C.s.size();
-    if (wanted <= rank) continue;
-    throw Infeasible(
-        fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; prescribe "
-                    "one of rank {} at most (domain {} has rank {})",
-                    number(domain), rank, C.description, wanted, rank, number(other(domain)),
-                    factors[other(domain)].rank()),
-        domain, rank, wanted);
-  }
-}
-
-void check_common_dimension(const PrescribedCovariance& C1, const PrescribedCovariance& C2) {
-  const Index k1 = C1.U.rows(), k2 = C2.U.rows();
-  if (k1 == k2) return;
-  throw CommonDimension(fmt::format("the covariances live in spaces of different dimension: {} is {}×{}, {} is {}×{}",
-                                    C1.description, k1, k1, C2.description, k2, k2));
-}
-
 // F = U diag(s)
 Array factor_of(const PrescribedCovariance& C) { return linalg::scaled_columns(C.U.on().copy(C.U), C.s); }
 
@@ -249,10 +138,10 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
 Solution solve(const Factors& factors, const ArraySvd& svd, const Covariance& c1, const Covariance& c2) {
   // 2. C_i = F_i F_iᵀ of rank c_i <= r_i.
   Solution solution;
-  solution.maps[0].C = resolve(c1, Domain::one, factors, svd.s);
-  solution.maps[1].C = resolve(c2, Domain::two, factors, svd.s);
-  check_feasible(solution.maps, factors);
-  check_common_dimension(solution.maps[0].C, solution.maps[1].C);
+  const std::vector<PrescribedCovariance> C = {resolve(c1, Domain::one, factors, svd.s),
+                                               resolve(c2, Domain::two, factors, svd.s)};
+  check_feasible(C, factors);
+  for (const PrescribedCovariance& one : C) solution.maps.push_back({one, {}, {}, {}, {}});
 
   // 3. A = F_1ᵀ F_2 = Ū_A Σ_A V̄_Aᵀ, B = Ū_B Σ_B V̄_Bᵀ.
   align_covariances(solution, same_covariance(c1, c2));

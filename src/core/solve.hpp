@@ -1,21 +1,15 @@
 // Algorithm 1 from its second step on: from two whitened domains to the two maps (docs/method.md section 2).
 #pragma once
 
-#include <array>
 #include <cgmca/covariance.hpp>
 #include <string>
+#include <vector>
 
 #include "linalg/backend.hpp"
+#include "prescribed.hpp"
 #include "whitening/factors.hpp"
 
 namespace cgmca {
-
-// C = U diag(s²) Uᵀ, k×k of rank c: what is prescribed, looked up in the data where it is left to them.
-struct PrescribedCovariance {
-  linalg::Array U;  // k×c
-  Vector s;
-  std::string description;
-};
 
 // A_i = M_i T_i and what belongs to it, where the factors are kept.
 struct SolvedMap {
@@ -23,10 +17,12 @@ struct SolvedMap {
   linalg::Array weights;   // T_iᵀ: d_i×c_i                                                                      (11)
   linalg::Array mixing;    // M_i: k×c_i                                                                         (12)
   linalg::Array loadings;  // P_i: d_i×q_i                                                                       (16)
+  std::vector<linalg::Array> cross_loadings;  // of more than two domains: Cov(x_i, t_j), d_i×c_j, none for itself (40)
 };
 struct Solution {
-  std::array<SolvedMap, 2> maps;
-  Vector singular_A, singular_B;
+  std::vector<SolvedMap> maps;
+  Vector singular_A, singular_B;                       // of two domains
+  std::vector<std::vector<Matrix>> score_covariances;  // of more: R_ij, i < j                                    (40)
 };
 
 // B = Ū_B Σ_B V̄_Bᵀ, thin: all singular values, and at least as many vectors as the covariances ask for. Of a saturated

@@ -80,17 +80,17 @@ std::string TensorWriter::bytes() const {
   return result;
 }
 
-TensorReader::TensorReader(const std::string& path, const std::string& format, Index version, Index newest)
+TensorReader::TensorReader(const std::string& path, const std::string& format, FormatVersions versions)
     : path_(path), file_(path) {
-  open(file_->size(), format, version, newest);
+  open(file_->size(), format, versions);
 }
 
-TensorReader::TensorReader(std::string_view bytes, const std::string& format, Index version, Index newest)
+TensorReader::TensorReader(std::string_view bytes, const std::string& format, FormatVersions versions)
     : path_("memory"), bytes_(bytes) {
-  open(bytes.size(), format, version, newest);
+  open(bytes.size(), format, versions);
 }
 
-void TensorReader::open(std::uint64_t file_size, const std::string& format, Index version, Index newest) {
+void TensorReader::open(std::uint64_t file_size, const std::string& format, FormatVersions versions) {
   std::uint64_t length = 0;
   if (file_size < sizeof length) fail(fmt::format("{} bytes, too short for a safetensors file", file_size));
   read_at(0, &length, sizeof length);
@@ -105,15 +105,15 @@ void TensorReader::open(std::uint64_t file_size, const std::string& format, Inde
 
   if (!has_text("format")) fail(fmt::format("a safetensors file, but no {}", format));
   if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
-  bool known = false;
-  for (Index one = version; one <= std::max(version, newest); ++one) {
-    known = known || text("version") == fmt::format("{}", one);
+  for (Index version = versions.oldest; version <= versions.newest; ++version) {
+    if (text("version") == fmt::format("{}", version)) return;
   }
-  if (known) return;
-  fail(fmt::format(
-      "a {} of format version {}; this cgmca ({}) reads version {}{}. Make it anew with this cgmca, or "
-      "read it with the one that wrote it",
-      format, text("version"), CGMCA_VERSION, version, newest > version ? fmt::format(" to {}", newest) : ""));
+  fail(
+      fmt::format("a {} of format version {}; this cgmca ({}) reads version{}. Make it anew with this cgmca, or read "
+                  "it with the one that wrote it",
+                  format, text("version"), CGMCA_VERSION,
+                  versions.oldest == versions.newest ? fmt::format(" {}", versions.newest)
+                                                     : fmt::format("s {} to {}", versions.oldest, versions.newest)));
 }
 
 void TensorReader::fail(const std::string& what) const { throw FormatError(fmt::format("'{}': {}", path_, what)); }

@@ -49,13 +49,20 @@ class TensorWriter {
   std::vector<Tensor> tensors_;
 };
 
+// Of a format, those that are read.
+struct FormatVersions {
+  FormatVersions(Index only = 1) : oldest(only), newest(only) {}  // NOLINT: a number is one version
+  FormatVersions(Index oldest_, Index newest_) : oldest(oldest_), newest(newest_) {}
+  Index oldest, newest;
+};
+
 class TensorReader {
  public:
   // Throws IoError (cannot be read) or FormatError (no safetensors file, another format or version,
-  // broken). Versions from `version` to `newest` are read.
-  TensorReader(const std::string& path, const std::string& format, Index version = 1, Index newest = 0);
+  // broken).
+  TensorReader(const std::string& path, const std::string& format, FormatVersions versions = {});
   // The same from memory, which must outlive the reader.
-  TensorReader(std::string_view bytes, const std::string& format, Index version = 1, Index newest = 0);
+  TensorReader(std::string_view bytes, const std::string& format, FormatVersions versions = {});
 
   bool has_text(const std::string& key) const { return header_.metadata.contains(key); }
   const std::string& text(const std::string& key) const;
@@ -76,7 +83,7 @@ class TensorReader {
   [[noreturn]] void fail(const std::string& what) const;  // FormatError naming the file
 
  private:
-  void open(std::uint64_t file_size, const std::string& format, Index version, Index newest);
+  void open(std::uint64_t file_size, const std::string& format, FormatVersions versions);
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
   const TensorEntry& find(const std::string& name, const std::vector<Index>& shape) const;
   void read_numbers(const TensorEntry& tensor, Index first, Index count, double* into) const;

@@ -96,8 +96,16 @@ inline constexpr double kBetterStart = 1e-13;
 inline constexpr double kSymmetry = 1e-10;
 // ... and an improvement if the ascent from it, stopped early, gains more than this part.
 inline constexpr double kBetterReflection = 1e-8;
+// Directions that match equally well, to this part: what the ascents leave open is smaller.
+inline constexpr double kTieInMatching = 1e-9;
+// Maps are proven to be the best by the data if f is within this part of its bound: sums over samples round.
+inline constexpr double kProven = 1e-8;
 // A point is feasible if D_i D_iᵀ = I to this.
 inline constexpr double kOrthonormal = 1e-10;
+
+// Scores of several domains have a singular covariance where one of its eigenvalues is below this part of the largest:
+// a domain then tells nothing that the others do not, but for rounding.
+inline constexpr double kSingularScores = 1e-10;
 
 // --- Covariances ---------------------------------------------------------------------------------------------------
 

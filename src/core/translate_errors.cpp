@@ -6,6 +6,7 @@
 
 #include "linalg/linalg.hpp"
 #include "student.hpp"
+#include "translate_scores.hpp"
 
 namespace cgmca {
 
@@ -34,6 +35,41 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
   if (!(bars.degrees > 0.5)) return bars;  // of a plain fit it is a whole number
   const Vector variance = (target.variance.array() - around.ridge) / around.data;
   const Vector missed = variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum();
+  bars.scale = (missed.cwiseMax(0) * ((n - 1) / bars.degrees)).cwiseSqrt();
+  return bars;
+}
+
+// With G = Cov(t_J) among the n matched samples, which is K but for ridges,                                        (42)
+//   e_f² = Θ_ff - 2 w_f·Cov(x_f, t_J) + w_f G w_fᵀ,   ν = n - 1 - tr(2 K⁺G - (K⁺G)²),   h = 1/n + tᵀ K⁺GK⁺ t/(n-1)
+ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to, const Matrix& w, const Matrix& cross,
+                     const Matrix& K) {
+  const DomainMap& target = model.domain(to);
+  const double n = model.total_weight;
+  Matrix G = K;
+  Index row = 0;
+  for (const Domain j : J) {
+    const Matrix& T = model.domain(j).weights;
+    const Regularized& whitened = model.certificate.constrained[slot(j)];
+    auto own = G.block(row, row, T.rows(), T.rows());
+    if (!whitened.plain()) own = Matrix(own - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
+    row += T.rows();
+  }
+  const Matrix KG = divided_by(K, G);
+  ErrorBars bars;
+  bars.samples = model.samples;
+  bars.total_weight = n;
+  bars.G = divided_by(K, KG.transpose());
+  if (target.held_out_error.size() > 0 && static_cast<Index>(J.size()) + 1 == model.count()) {
+    bars.scale = target.held_out_error;
+    bars.degrees = n - 1;
+    bars.calibrated = true;
+    return bars;
+  }
+  bars.degrees = n - 1 - 2 * KG.trace() + KG.cwiseProduct(KG.transpose()).sum();
+  if (!(bars.degrees > 0.5)) return bars;
+  const Regularized& around = model.certificate.constrained[slot(to)];
+  const Vector variance = (target.variance.array() - around.ridge) / around.data;
+  const Vector missed = variance - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum();
   bars.scale = (missed.cwiseMax(0) * ((n - 1) / bars.degrees)).cwiseSqrt();
   return bars;
 }

@@ -51,8 +51,8 @@ MeasuredR2::MeasuredR2(const Model& model, Domain to)
       squared_errors_(sum_) {}
 
 void MeasuredR2::add(const MatrixView& X1, const MatrixView& X2, const Vector& weights) {
-  const MatrixView& from = translation_.from == Domain::one ? X1 : X2;
-  const MatrixView& to = translation_.from == Domain::one ? X2 : X1;
+  const MatrixView& from = translation_.from.front() == Domain::one ? X1 : X2;
+  const MatrixView& to = translation_.from.front() == Domain::one ? X2 : X1;
   if (to.cols() == 0) return;
   if (origin_.size() == 0) origin_ = to.col(0);
   const Matrix errors = to - translation_(from), moved = to.colwise() - origin_;

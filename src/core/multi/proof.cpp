@@ -138,7 +138,7 @@ const char* name(Bound bound) {
     case Bound::admm:
       return "ADMM";
     case Bound::pairwise:
-      return "pairwise";
+      return "pairwise only";
   }
   return "?";
 }

@@ -156,11 +156,11 @@ void Summary::save(const std::string& path, const std::string& note) const { pac
 std::string Summary::to_bytes() const { return packed(*state_, {}).bytes(); }
 
 Summary Summary::from_bytes(std::string_view bytes) {
-  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersion, kWeightedVersion), ""));
+  return Summary(unpack_summary(TensorReader(bytes, kFormat, {kSummaryVersion, kWeightedVersion}), ""));
 }
 
 Summary Summary::load(const std::string& path, std::string* note) {
-  const TensorReader file(path, kFormat, kSummaryVersion, kWeightedVersion);
+  const TensorReader file(path, kFormat, {kSummaryVersion, kWeightedVersion});
   if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
   return Summary(unpack_summary(file, ""));
 }

@@ -19,8 +19,8 @@ struct Grid {
   std::vector<std::vector<Errors>> errors;  // [candidate][training set]
   std::vector<char> feasible;               // not bool: threads write neighbours
 };
-// `every`: each max_rank with each ridge. Else a ridge goes with the largest max_rank only: both hold back directions of
-// little variance, and one of them is enough.
+// `every`: each max_rank with each ridge. Else a ridge goes with the largest max_rank only: both hold back directions
+// of little variance, and one of them is enough.
 Grid make_grid(const TuneOptions& options, bool every);
 
 // Fits every candidate to one training set and measures it on what the set leaves out.

@@ -1,0 +1,23 @@
+// The canonical scores of several domains together, and which domains a sample has.
+#pragma once
+
+#include <cgmca/model.hpp>
+#include <map>
+#include <vector>
+
+namespace cgmca {
+
+// K = Cov(t_J) of the scores of the domains J, one above the other, as the fit has it: I of a domain's own, R_jl
+// between two. (40)
+Matrix joint_covariance(const Model& model, const std::vector<Domain>& J);
+
+// K⁺ X. Eigenvalues that are negative, as correlations above 1 make them, or rounding beside the largest count as zero.
+Matrix divided_by(const Matrix& K, const Matrix& X);
+
+// Throws InvalidInput where nothing is given or a domain twice, UnequalSamples, WrongDimension or MissingDomain.
+void check_present(const Model& model, const std::vector<DomainSamples>& given);
+
+// Samples by the domains they have. Throws NotFinite for infinity, InvalidInput where a sample has no domain.
+std::map<std::vector<Domain>, std::vector<Index>> by_presence(const std::vector<DomainSamples>& given);
+
+}  // namespace cgmca

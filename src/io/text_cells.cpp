@@ -81,7 +81,8 @@ Cell parse_with_comma(std::string_view field, double& value) {
 }
 
 bool is_missing(std::string_view field) {
-  constexpr std::array<std::string_view, 7> words = {"", "NA", "N/A", "#N/A", "NaN", "null", "none"};
+  if (field.empty()) return true;  // its data may be null, which strncasecmp must not see
+  constexpr std::array<std::string_view, 6> words = {"NA", "N/A", "#N/A", "NaN", "null", "none"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return field.size() == word.size() && ::strncasecmp(field.data(), word.data(), word.size()) == 0;
   });

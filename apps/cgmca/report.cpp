@@ -116,6 +116,7 @@ void run(const Session& session, const Options& options) {
   add_facts(page, model);
   add_certificate(page, model, pairs);
   add_correlations(page, model);
+  add_error_bars(page, model);
   add_features(page, model, pairs, shape);
   add_spectra(page, model);
   if (seen) add_pairs(page, model, *seen);

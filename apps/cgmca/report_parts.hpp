@@ -33,6 +33,7 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 void add_facts(report::Page& page, const Model& model);
 void add_certificate(report::Page& page, const Model& model, const Seen* seen);
 void add_correlations(report::Page& page, const Model& model);
+void add_error_bars(report::Page& page, const Model& model);
 void add_spectra(report::Page& page, const Model& model);
 void add_pairs(report::Page& page, const Model& model, const Seen& seen);
 // Of tables: the features that each common direction is made of, and how well each is translated.

@@ -245,3 +245,23 @@ def test_a_page_that_cannot_be_written_is_not_reported(folder):
     assert "No space left" in folder.fails(5, "report", "m", "-o", "/dev/full")
     result = folder.run("report", "m", "-o", "/dev/full", "--json")
     assert (result.status, result.out) == (5, "") and "No space left" in result.err
+
+
+def test_error_bars_are_shown_as_promised_and_as_measured(folder):
+    """Of the plain fit the translations are least squares: the three figures by NumPy."""
+    folder.ok("fit", "a.npy", "b.npy", "-o", "m")
+    folder.ok("report", "m", "-o", "r.html")
+    assert "fit with --calibrate 10" in (folder / "r.html").read_text()
+    folder.ok("fit", "a.npy", "b.npy", "--calibrate", 5, "-o", "m")
+    folder.ok("report", "m", "-o", "r.html")
+    page = (folder / "r.html").read_text()
+    n, d = len(folder.a), folder.b.shape[1]
+    design = np.c_[np.ones(n), folder.b]
+    missed = folder.a - design @ np.linalg.lstsq(design, folder.a, rcond=None)[0]
+    spread = np.sum((folder.a - folder.a.mean(0)) ** 2)
+    fitted, promised = (100 * np.sqrt(np.sum(missed**2) / spread * (n - 1) / left) for left in (n - 1, n - 1 - d))
+    row = re.search(r"domain 1</t[dh]>(.*?)</tr>", page[page.index("measured on 5 held-out parts"):], re.DOTALL).group(1)
+    shown = [float(number) for number in re.findall(r"([\d.]+) %", row)]
+    assert shown[:2] == [round(fitted, 1), round(promised, 1)]
+    assert 0.8 * promised < shown[2] < 1.3 * promised  # of 60 pairs
+    assert "Where it is above the diagonal" in page

@@ -23,12 +23,28 @@ cd "$work/outside"
 awk '/^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/README.md" >main.cpp
 grep -q 'int main' main.cpp
 cp "$source_dir/tests/install/apply.cpp" .
+# "What people do next" of the README, with the samples it needs.
+{
+  echo '#include <cgmca/cgmca.hpp>'
+  echo '#include <iostream>'
+  echo 'int main() {'
+  echo '  const cgmca::Matrix X1 = cgmca::read("clean.npy"), X2 = cgmca::read("noisy.npy");'
+  echo '  const cgmca::Index d1 = X1.rows(), d2 = X2.rows();'
+  awk '/^What people do next:$/ {here = 1} here && /^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/README.md"
+  echo '  const double held = ((estimate - X1).array().abs() <= margin.array()).cast<double>().mean();'
+  echo '  std::cout << tuned.choice().description() << "; within the limits: " << held << "\n";'
+  echo '  return held > 0.8 && held < 0.97 && both.cols() == X1.cols() && weighted.total_weight() == 2.0 * X1.cols() ? 0 : 1;'
+  echo '}'
+} >next.cpp
+grep -q 'half_widths' next.cpp
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(outside CXX)
 find_package(cgmca 0.1 REQUIRED)
 add_executable(example main.cpp)
 target_link_libraries(example PRIVATE cgmca::cgmca)
+add_executable(next EXCLUDE_FROM_ALL next.cpp)
+target_link_libraries(next PRIVATE cgmca::cgmca)
 add_executable(apply apply.cpp)
 target_link_libraries(apply PRIVATE cgmca::core)
 CMAKE
@@ -84,6 +100,10 @@ for flags in "" "-O3 -march=native" "-mavx2" "-fsanitize=address"; do
   cmake -S . -B "build$number" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="$flags -DEIGEN_FIRST" >/dev/null
   cmake --build "build$number" >/dev/null
   run "build$number"
+  if [ "$number" = 1 ]; then
+    cmake --build build1 --target next >/dev/null
+    LD_LIBRARY_PATH=$libdir build1/next
+  fi
   echo "pkg-config, flags: ${flags:-none}"
   compile "compiled$number" "$flags -DEIGEN_FIRST" "$(pkg-config --cflags --libs cgmca)" \
     "$(pkg-config --cflags --libs cgmca-core)"

@@ -236,7 +236,7 @@ TEST(ExtraSamples, BetterTheMeanAndTheCovarianceOfTheirDomain) {
     EXPECT_LT(attained.constraint_residuals[0], 1e-10);
     EXPECT_LT(attained.mean_residuals[0], 1e-10);
     EXPECT_NEAR(attained.objective, model.certificate.objective, 1e-10);
-    EXPECT_EQ(attained.all_samples, (std::array<Index, 2>{340, 40}));
+    EXPECT_EQ(attained.all_samples, (std::vector<Index>{340, 40}));
   }
 }
 

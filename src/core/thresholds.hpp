@@ -96,6 +96,8 @@ inline constexpr double kBetterStart = 1e-13;
 inline constexpr double kSymmetry = 1e-10;
 // ... and an improvement if the ascent from it, stopped early, gains more than this part.
 inline constexpr double kBetterReflection = 1e-8;
+// A point is settled when a sweep changes it by less than this.
+inline constexpr double kSettled = 1e-13;
 // Directions that match equally well, to this part: what the ascents leave open is smaller.
 inline constexpr double kTieInMatching = 1e-9;
 // Maps are proven to be the best by the data if f is within this part of its bound: sums over samples round.

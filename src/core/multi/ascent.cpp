@@ -113,6 +113,23 @@ Ascent ascend(const MatchingProblem& problem, Point start, const AscentOptions& 
   return Climber(problem, std::move(start), options).climb();
 }
 
+// Extrapolated by Nesterov's weights, from the start again where a step turns back.
+Point settled(const MatchingProblem& problem, Point D, Index max_sweeps) {
+  Point before = D;
+  double momentum = 0;
+  for (Index sweeps = 0; sweeps < max_sweeps; ++sweeps) {
+    Point E = D;
+    for (std::size_t i = 0; i < E.size(); ++i) E[i] += momentum / (momentum + 3) * (D[i] - before[i]);
+    sweep(problem, E);
+    double along = 0;
+    for (std::size_t i = 0; i < E.size(); ++i) along += (E[i] - D[i]).cwiseProduct(D[i] - before[i]).sum();
+    momentum = along < 0 ? 0 : momentum + 1;
+    before = std::exchange(D, std::move(E));
+    if (largest_step(D, before) < thresholds::kSettled) break;
+  }
+  return D;
+}
+
 Point turned(const MatchingProblem& problem, const Point& D, const MatrixView& R) {
   Point result;
   for (Index i = 0; i < problem.domains(); ++i) {

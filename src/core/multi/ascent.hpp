@@ -28,6 +28,10 @@ struct AscentOptions {
 // falls: what would lower it is not taken.
 Ascent ascend(const MatchingProblem& problem, Point start, const AscentOptions& options);
 
+// The same stationary point to more digits. f is flat there, so that an ascent that watches f leaves D open to about
+// the root of eps; these sweeps watch D, until it changes by less than 1e-13.
+Point settled(const MatchingProblem& problem, Point D, Index max_sweeps);
+
 // D_i ← polar(J_iᵀ R J_i D_i): the same rotation or reflection R (k×k) of the common space in every domain.
 Point turned(const MatchingProblem& problem, const Point& D, const MatrixView& R);
 

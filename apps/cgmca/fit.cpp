@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string_view>
@@ -228,7 +229,7 @@ void run(const Session& session, const Options& options) {
                              name(input.summary->form())));
   Model model = fit_with_progress(session, options, *input.summary, covariances, settings);
   if (input.folds) {
-    const Index folds = input.folds->options().folds * input.folds->repeats();
+    const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);
     model = calibrate(std::move(model), *input.folds, covariances, settings, [&](double done) {
       progress.update(static_cast<Index>(std::lround(done * static_cast<double>(folds))));

@@ -81,7 +81,7 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
   }
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
-        fmt::format("{:.1e}", seen != nullptr ? found.constraint_residuals[i] : 0));
+        seen != nullptr ? fmt::format("{:.1e}", found.constraint_residuals[i]) : "");
   }
   row(matched_noun(model.count()), pairs_text(model.samples, model.total_weight),
       pairs_text(found.samples, found.total_weight));

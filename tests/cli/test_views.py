@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from conftest import shared
 from test_commands import rewritten, tensor
 
 X = ["x.npy", "y.npy", "z.npy"]
@@ -467,3 +468,18 @@ def test_a_summary_of_three_is_described(views):
     views.folder.ok("summarize", "optical=x.npy", "y.npy", "z.npy", "-o", "s")
     assert json.loads(views.folder.ok("info", "s", "--json").out)["names"] == ["optical", None, None]
     assert "matched samples" in views.folder.ok("info", "s").out
+
+
+@pytest.mark.parametrize("case", ["identity_full", "identity_star", "many_identity", "same_path", "commuting_weighted",
+                                  "unequal_ranks", "near_full"])
+def test_cases_of_the_oracle(folder, case):
+    known = json.loads(shared(f"oracle/multi/{case}.json").read_text())
+    inputs = [shared(f"oracle/multi/{case}.x{i}.npy") for i in range(1, known["domains"] + 1)]
+    np.savetxt(folder / "w.csv", known["weights"], delimiter=",")
+    folder_of_files = shared("oracle/multi")
+    options = [word for i, spec in enumerate(known["cov"], 1)
+               for word in (f"--cov{i}", spec.replace("file:", f"file:{folder_of_files}/"))]
+    found = folder.ok("fit", *inputs, *options, "--graph", "w.csv", "-o", "v", "--json").json
+    assert found["objective"] == pytest.approx(known["objective"], rel=1e-9) and found["certified"] is True
+    verified = folder.ok("verify", "v", *inputs, "--json").json
+    assert verified["certified"] is True and verified["gap"] <= 1e-8

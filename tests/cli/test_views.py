@@ -153,7 +153,8 @@ def test_what_is_not_proved_is_said_plainly(folder):
     result = folder.ok("fit", *X, "--cov", "identity:4", "-o", "v", "--json")
     found = result.json
     assert found["certified"] is False and 1e-4 < found["gap"] < 0.1 and found["bound"] < found["objective"]
-    assert f"warning: the maps are not proven to be the best: what they maximize is within {100 * found['gap']:.2g} %" in result.err
+    assert "warning: the maps are not proven to be the best" in result.err
+    assert f"what they maximize is within {100 * found['gap']:.2g} %" in result.err
     text = folder.ok("info", "v").out
     assert f"NOT PROVED: better maps may exist, by up to {100 * found['gap']:.3g} %" in text
     assert "proved: no maps" not in text
@@ -433,8 +434,8 @@ def test_measured_r2_of_three_is_that_of_the_translation(views):
     (3, "tuning of 3 domains; it chooses for pairs", ["fit", *X, "--tune", "-o", "q"]),
     (3, "tuning of 3 domains; it chooses for pairs", ["tune", *X]),
     (2, "the model has 3 domains, and 2 inputs are given", ["verify", "v", "x.npy", "y.npy"]),
-    (2, "the model has 3 domains, and 2 inputs are given; give all, or none", ["report", "v", "x.npy", "y.npy", "-o", "r.html"]),
-    (2, "the model has 3 domains, and 2 inputs are given; say with --domains", ["fuse", "v", "x.npy", "y.npy", "-o", "f.npy"]),
+    (2, "2 inputs are given; give all, or none", ["report", "v", "x.npy", "y.npy", "-o", "r.html"]),
+    (2, "2 inputs are given; say with --domains", ["fuse", "v", "x.npy", "y.npy", "-o", "f.npy"]),
     (2, "--domains names 2 domains for 1 inputs", ["fuse", "v", "--domains", "1,3", "x.npy", "-o", "f.npy"]),
     (2, "--from names 2 domains for 1 input", ["translate", "v", "--from", "2,3", "--to", "1", "y.npy", "-o", "t.npy"]),
     (2, "same domain", ["translate", "v", "--from", "1,3", "--to", "1", "x.npy", "z.npy", "-o", "t.npy"]),

@@ -10,15 +10,21 @@ import numpy as np
 Names = Sequence[Optional[str]]
 
 
+def is_dict(X: Any) -> bool:
+    return isinstance(X, Mapping) and not hasattr(X, "shape")  # SciPy's dok_matrix is a dict too
+
+
 def are_several(X: Any) -> bool:
     """Whether X holds samples of several domains: a dict, or a list or tuple with two-dimensional arrays in it.
 
     >>> are_several([np.ones((3, 2)), None]), are_several({"radar": np.ones((3, 2))}), are_several([[1, 2], [3, 4]])
     (True, True, False)
     """
-    if isinstance(X, Mapping):
+    if is_dict(X):
         return True
-    return isinstance(X, (list, tuple)) and any(map(_is_table, X))
+    if not isinstance(X, (list, tuple)) or len(X) == 0:
+        return False
+    return any(map(_is_table, X)) or all(one is None for one in X)
 
 
 def _is_table(one: Any) -> bool:
@@ -55,7 +61,7 @@ def by_number(given: Any, names: Names) -> List[Tuple[int, Any]]:
     >>> by_number({"radar": "R"}, ["optical", "radar"]), by_number([None, "R"], [None, None])
     ([(2, 'R')], [(2, 'R')])
     """
-    if isinstance(given, Mapping):
+    if is_dict(given):
         found = [(number_of(key, names), rows) for key, rows in given.items()]
         seen = [number for number, _ in found]
         for number in seen:
@@ -81,14 +87,14 @@ def in_all_domains(given: Any, names: Names, what: str) -> List[Any]:
 
 def as_given(given: Any, found: Any, names: Names) -> Any:
     """Results by number as `given` came: a dict with its keys, or a list, with None for what is absent."""
-    if isinstance(given, Mapping):
+    if is_dict(given):
         return {key: found.get(number_of(key, names)) for key in given}
     return [found.get(number) for number in range(1, len(names) + 1)]
 
 
 def names_of_new(given: Any) -> Optional[List[str]]:
     """The names that a dict gives to the domains of a fit; None of a list."""
-    if not isinstance(given, Mapping):
+    if not is_dict(given):
         return None
     for name in given:
         if not isinstance(name, str) or not name:

@@ -109,6 +109,8 @@ def per_domain(name: str, value: Any, m: int) -> List[Any]:
         return [value] * m
     if len(value) == m:
         return list(value)
+    if isinstance(value, list) and len(value) == 1:
+        raise TypeError(f"{name} must be a single value, or a list with one for each of {m} domains, not {value!r}")
     if m == 2:
         raise ValueError(f"{name}: a pair, one for each domain, has two entries, this one has {len(value)}")
     raise ValueError(f"{name} has {len(value)} entries for {m} domains; give one for all, or one for each")

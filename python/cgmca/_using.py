@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from sklearn.metrics import r2_score
 
 from . import _tables
 from ._compat import check_array
-from ._domains import are_several, as_given, by_number, in_all_domains, label, number_of
+from ._domains import are_several, as_given, by_number, in_all_domains, is_dict, label, number_of
 from ._found import Found
 from ._settings import as_choice, as_number
 
@@ -217,7 +217,7 @@ class Using(Found):
     def _sources(self, X: Any, source: Any) -> List[Tuple[int, Any]]:
         """(number, samples) of each domain to translate from."""
         names = self._domain_names()
-        if isinstance(X, Mapping):
+        if is_dict(X):
             if source is not None:
                 raise ValueError("a dict of samples says itself which domains they are of; leave source out")
             return by_number(X, names)

@@ -53,12 +53,6 @@ def model(views):
     return MCA(3).fit(named(views))
 
 
-def not_proven(**settings):
-    """A fit whose optimum is not proven: views of noise, compared along a star."""
-    views = [np.random.default_rng(i).normal(size=(30, 12)) for i in range(4)]
-    return CGMCA(n_components=4, **settings), views
-
-
 # Fitting
 
 
@@ -154,15 +148,17 @@ def test_the_certificate_tells_of_every_start(model):
 
 
 def test_an_optimum_that_is_not_proven_is_a_warning():
-    estimator, views = not_proven(max_sweeps=1, random_starts=0, max_seconds=60)
-    with pytest.warns(FitWarning, match="not proven to be the best: .* within .* % of the best") as caught:
-        model = estimator.fit(views)
+    """Of domains that have nothing to do with each other the bound is loose."""
+    views = [np.random.default_rng(seed).normal(size=(200, 10)) for seed in range(4)]
+    with pytest.warns(FitWarning, match="not proven to be the best: .* within 0.63 % of .*bound: ADMM") as caught:
+        model = MCA(3, max_sweeps=1, random_starts=0, max_seconds=60).fit(views)
     assert caught[0].filename == __file__
     certificate = model.certificate_
-    assert not certificate.certified and certificate.gap > 1e-9 and certificate.stopped_early
-    assert certificate.bound < certificate.objective
+    assert not certificate.certified and 0.006 < certificate.gap < 0.007 and certificate.stopped_early
+    assert not all(start.converged for start in certificate.starts) and certificate.bound < certificate.objective
     found = model.verify(views)
-    assert found["best_objective"] <= certificate.objective and found["certified"] == (found["gap"] <= 1e-8)
+    assert not found["certified"] and found["gap"] == pytest.approx(certificate.gap, rel=1e-3)
+    assert found["best_objective"] == pytest.approx(certificate.bound, rel=1e-6)
 
 
 def test_weights_count_samples(views):
@@ -193,18 +189,19 @@ def test_partial_fit_and_summaries_are_the_fit(views):
     assert all(np.allclose(A, B, atol=1e-9) for A, B in zip(again.A_, expected.A_))
 
 
-def test_extra_samples_better_a_domain(views):
-    more = make_views(n=500)
-    by_list = MCA(3).fit(views, extra=[None, more[1], None])
-    by_name = MCA(3).fit(named(views), extra={"radar": more[1]})
-    from_summary = MCA(3).fit_summary(Summary(8, 6, 5).add(*views), extra=[None, more[1], None])
+def test_extra_samples_better_a_domain():
+    every = make_views(n=700)
+    views, more = [view[:200] for view in every], [view[200:] for view in every]
+    by_list = MCA(3, ridge=0.1).fit(views, extra=[None, more[1], None])
+    by_name = MCA(3, ridge=0.1).fit(named(views), extra={"radar": more[1]})
+    from_summary = MCA(3, ridge=0.1).fit_summary(Summary(8, 6, 5).add(*views), extra=[None, more[1], None])
     assert np.allclose(by_list.means_[1], np.r_[views[1], more[1]].mean(0))
     assert by_list.certificate_.constrained[1].samples == 700 and by_list.certificate_.constrained[0].samples == 200
     for other in (by_name, from_summary):
         assert all(np.array_equal(A, B) for A, B in zip(by_list.A_, other.A_))
     X, Y = make_pairs()
-    pair = MCA(2).fit(X, Y, extra_Y=Y[:50])
-    assert np.array_equal(pair.A_[1], MCA(2).fit([X, Y], extra=[None, Y[:50]]).A_[1])
+    pair = MCA(2, ridge=1).fit(X, Y, extra_Y=Y[:50])
+    assert np.array_equal(pair.A_[1], MCA(2, ridge=1).fit([X, Y], extra=[None, Y[:50]]).A_[1])
 
 
 # Using the maps
@@ -492,6 +489,7 @@ def test_a_list_of_samples_is_still_a_list_of_samples():
     X, Y = make_pairs()
     model = MCA(2).fit(X.tolist(), Y.tolist())
     assert np.array_equal(model.transform(list(X)), model.transform(X))
+    assert np.array_equal(model.transform(scipy.sparse.dok_matrix(X)), model.transform(X))  # which is a dict
     with pytest.raises(ValueError, match="requires y to be passed"):
         MCA(2).fit(X.tolist())
 

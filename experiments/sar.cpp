@@ -91,21 +91,13 @@ struct Rules {
   explicit Rules(Index pairs) : max_rank(std::max<Index>(4, pairs / 3)), k(std::max<Index>(3, max_rank * 4 / 5)) {}
 };
 
-// Fewer steps where there are more pairs: each costs more, and less depends on the choice.
+// Fewer ranks where there are more pairs: each costs more, and less depends on the choice.
 TuneOptions tuning_grid(Index pairs) {
   TuneOptions options;
   options.families = {Family::likelihood2, Family::identity, Family::correlation, Family::data2};
-  options.ranks = {10, 20, 30, 40, 60, 100};
-  options.max_ranks = {25, 50, 100, 200, 0};
+  options.ranks = pairs < 200 ? std::vector<Index>{10, 20, 30, 40, 60, 100} : std::vector<Index>{20, 40, 60, 100};
   options.ridges = {0.0, 0.1, 1.0, 10.0, 100.0};
-  if (pairs >= 200) {
-    options.ranks = {20, 40, 60, 100};
-    options.max_ranks = {50, 100, 200, 0};
-    options.ridges = {0.0, 0.1, 1.0, 10.0};
-  }
-  const auto too_large = [&](Index rank) { return rank > 0 && rank >= pairs / 2; };
-  std::erase_if(options.ranks, too_large);
-  std::erase_if(options.max_ranks, too_large);
+  std::erase_if(options.ranks, [&](Index rank) { return rank >= pairs / 2; });
   return options;
 }
 

@@ -1,5 +1,6 @@
 // Error bars on new samples, and fusion (docs/method.md section 5): each against its definition.
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 

@@ -73,7 +73,7 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
       fmt::format("{:.1e}", seen != nullptr ? found.shortfall() : 0));
   for (auto i : {0U, 1U}) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
-        fmt::format("{:.1e}", found.constraint_residuals[i]));
+        seen != nullptr ? fmt::format("{:.1e}", found.constraint_residuals[i]) : "");
   }
   row("pairs", pairs_text(model.samples, model.total_weight), pairs_text(found.samples, found.total_weight));
   table.caption =

@@ -68,7 +68,8 @@ def by_number(given: Any, names: Names) -> List[Tuple[int, Any]]:
             if seen.count(number) > 1:
                 raise ValueError(f"domain {number} is given twice, by its number and by its name")
     elif len(given) != len(names):
-        raise ValueError(f"samples of {len(given)} domains; there are {len(names)}. Give an array for each, None for a "
+        domains = "1 domain" if len(given) == 1 else f"{len(given)} domains"
+        raise ValueError(f"samples of {domains}; there are {len(names)}. Give an array for each, None for a "
                          "domain that is absent")
     else:
         found = list(enumerate(given, start=1))

@@ -512,8 +512,8 @@ class CGMCA(_Several, _Matching):
     The covariance shapes the common space: distances, neighbours, fused features. It does not change the translation
     from one domain to the other as long as both covariances are the same; for that use the default 'lmmse'.
 
-    Other Python threads run while the library works. Ctrl-C stops it between blocks of samples, and after, not during,
-    the factorization that a fit ends with.
+    Other Python threads run while the library works. Ctrl-C stops it within a moment, in the search for the maps of more
+    than two domains too.
 
     Examples
     --------

@@ -230,7 +230,7 @@ class Using(Found):
             return by_number(X, names)
         source = source if isinstance(source, (list, tuple)) else [source]
         if len(source) != len(X):
-            raise ValueError(f"source names {len(source)} domains for {len(X)} arrays")
+            raise ValueError(f"source names {len(source)} of the domains, and there are {len(X)} arrays")
         return [(number_of(domain, names), rows) for domain, rows in zip(source, X)]
 
     def _translate_several(self, given: List[Tuple[int, Any]], to: int, missing: str, with_errors: bool,

@@ -32,7 +32,7 @@ process or machine. The same samples in the same order give the same bits howeve
 Parameters
 ----------
 *n_features : int
-    Features of each domain: two numbers for pairs, one for samples without partners.
+    Features of each domain: two numbers for pairs, more for more domains, one for samples without partners.
 accumulate : {'auto', 'qr', 'gram'}
     'qr' is backward stable; 'gram' costs less arithmetic but squares the condition number; 'auto' uses 'gram'
     only while the conditioning of the data proves it safe.

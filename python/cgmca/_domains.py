@@ -49,10 +49,11 @@ def number_of(domain: Any, names: Names) -> int:
                                                       f"the domains have no names; give a number from 1 to {m}"))
     if not isinstance(domain, numbers.Integral) or isinstance(domain, bool):
         raise TypeError(f"a domain is given by its number or its name, not by {domain!r}")
-    if not 1 <= domain <= m:
-        raise ValueError(f"domain {domain}; there are " +
+    number = int(domain)
+    if not 1 <= number <= m:
+        raise ValueError(f"domain {number}; there are " +
                          ("domain 1 (X) and domain 2 (Y)" if m == 2 else f"domains 1 to {m}"))
-    return int(domain)
+    return number
 
 
 def by_number(given: Any, names: Names) -> List[Tuple[int, Any]]:

@@ -247,7 +247,9 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def _given(self, X: Any, Y: Any, y: Any, names: Any = None) -> Tuple[Optional[list[str]], list[Any]]:
         """The names, if a dict gives them, and the samples of all domains. A dict goes by the names there are."""
-        if Y is not None or y is not None or not are_several(X):
+        if (Y is not None or y is not None) and are_several(X):
+            raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
+        if not are_several(X):
             return None, [X, self._second(Y, y)]
         if len(X) < 2:
             raise ValueError(f"samples of {len(X)} domain; {type(self).__name__} matches those of at least 2")
@@ -322,7 +324,7 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         m = len(arrays)
         if not reset and m != len(self._domain_names()):
             raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
-        checked = [self._check_first(arrays[0], reset=reset, finite=False, ensure_min_samples=least)]
+        checked = [self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]
         for domain, rows in enumerate(arrays[1:], start=2):
             name = label(domain, m)
             rows = rows if reset else _tables.in_order(rows, self._names(domain), name)
@@ -337,12 +339,12 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
                 weights = None if weights is None else weights[~bad]
         return checked, weights
 
-    def _check_first(self, X: Any, *, reset: bool, strict: bool = True, **options: Any) -> Any:
+    def _check_first(self, X: Any, name: str, *, reset: bool, strict: bool = True, **options: Any) -> Any:
         """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""
-        _tables.refuse_complex(X, "X")
+        _tables.refuse_complex(X, name)
         names = _tables.names_of(X)
         if not reset and not (strict and _tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
-            X = _tables.in_order(X, vars(self).get("feature_names_in_"), "X", strict=strict)
+            X = _tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
         options = {"dtype": "numeric", "accept_sparse": "csr", **options}
         if names is None or _tables.is_pandas(X):
             return validate_data(self, X, reset=reset, **options)
@@ -355,9 +357,9 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
         check_is_fitted(self)
-        if domain == 1:
-            return self._check_first(X, reset=False, strict=strict, finite=False)
         name = label(domain, len(self._domain_names()))
+        if domain == 1:
+            return self._check_first(X, name, reset=False, strict=strict, finite=False)
         return _as_columns(_tables.in_order(X, self._names(domain), name), name, finite=False, accept_sparse="csr")
 
     def _finite(self, X: Any, domain: int) -> Any:

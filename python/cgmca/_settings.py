@@ -173,9 +173,10 @@ def _covariance(setting: Union[str, Covariance], n: Optional[int], m: int) -> _c
 def as_seed(random_state: Any) -> int:
     """What the search draws its random starts from: the number itself, or one drawn from a random state."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        if not 0 <= random_state < 2 ** 64:
-            raise ValueError(f"random_state is {random_state}; a number from 0 to 2**64 - 1 is needed")
-        return int(random_state)
+        seed = int(random_state)
+        if not 0 <= seed < 2 ** 64:
+            raise ValueError(f"random_state is {seed}; a number from 0 to 2**64 - 1 is needed")
+        return seed
     return int(check_random_state(random_state).randint(2 ** 31 - 1))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import cgmca
 from cgmca import CGMCA, MCA, Covariance, FitWarning, Summary
@@ -136,6 +137,13 @@ def test_the_search_is_the_same_for_the_same_random_state(views):
     drawn = [MCA(3, random_state=np.random.RandomState(3)).fit(views).certificate_.starts for _ in range(2)]
     assert drawn[0] == drawn[1]
     MCA(3, random_state=None).fit(views)
+
+
+def test_the_search_ends_when_its_time_is_over(views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        certificate = MCA(3, random_starts=3000, max_seconds=0.01).fit(views).certificate_
+    assert certificate.stopped_early and not all(start.converged for start in certificate.starts)
 
 
 def test_the_certificate_tells_of_every_start(model):
@@ -411,6 +419,7 @@ def test_predict_and_score_are_for_two_domains(views, model):
     (lambda v: {"a": v[0], "b": None, "c": v[2]}, r"domain 2 \('b'\) is absent"),
     (lambda v: [v[0], v[1], np.ones((200, 4))], "domain 3.*constant|variance"),
     (lambda v: [v[0], v[1], v[2] + 1j], "X3 holds complex numbers"),
+    (lambda v: [v[0] + 1j, v[1], v[2]], "X1 holds complex numbers"),
     (lambda v: [v[0], np.ones((2, 2, 2)), v[2]], "dim 3"),
 ])
 def test_samples_that_cannot_be_fitted(views, change, message):
@@ -478,6 +487,25 @@ def test_uses_that_cannot_be(views, model, use, message):
         use(model, views)
 
 
+def test_several_domains_beside_a_second_are_refused(views):
+    for given in (views, named(views)):
+        for use in (lambda: MCA(2).fit(given, views[1]), lambda: MCA(2).partial_fit(given, y=views[1])):
+            with pytest.raises(ValueError, match="X holds samples of several domains, and Y is given too"):
+                use()
+
+
+def test_a_fit_comes_first(views):
+    for use in (lambda m: m.transform(views), lambda m: m.fuse(views), lambda m: m.verify(views),
+                lambda m: m.translate(views[1:], [2, 3]), lambda m: m.common_correlations_, lambda m: m.domain_names_):
+        with pytest.raises(NotFittedError):
+            use(MCA(2))
+
+
+def test_what_is_about_pairs_refuses_more_domains(views):
+    with pytest.raises(ValueError, match="a permutation test of 3 domains; it compares 2"):
+        cgmca.permutation_test(Summary(8, 6, 5).add(*views))
+
+
 def test_names_are_text(views):
     with pytest.raises(TypeError, match="a dict of domains has their names as keys, and 1 is no name"):
         MCA(2).fit({1: views[0], 2: views[1]})
@@ -511,12 +539,17 @@ def test_ctrl_c_stops_a_long_search():
             cgmca.MCA(30, random_starts=1000).fit(views)
         except KeyboardInterrupt:
             print("interrupted", time.perf_counter() - sent[0])
+            time.sleep(1)
+            before = time.process_time()
+            time.sleep(1)
+            print(time.process_time() - before)  # of work that goes on
         else:
             print("finished")
     """)
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0 and result.stdout.startswith("interrupted"), result.stdout + result.stderr
-    assert float(result.stdout.split()[1]) < 2
+    _, waited, working = result.stdout.split()
+    assert float(waited) < 2 and float(working) < 0.2
 
 
 # Pictures

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -168,7 +169,7 @@ void run(const Session& session, const Options& options) {
   session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
   Model model = fit(*input.summary, c1, c2, fit_options);
   if (input.folds) {
-    const Index folds = input.folds->options().folds * input.folds->repeats();
+    const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);
     model = calibrate(std::move(model), *input.folds, c1, c2, fit_options, [&](double done) {
       progress.update(static_cast<Index>(std::lround(done * static_cast<double>(folds))));

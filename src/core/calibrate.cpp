@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -78,10 +79,11 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
                 const std::function<void(double done)>& progress) {
   check(model, folds);
   const FoldOptions& dealt = folds.options();
+  const Index repeats = std::max<Index>(1, dealt.repeats);  // more only where they were asked for: each costs K fits
   const std::vector<Domain> domains = domains_of(model);
   std::vector<Missed> missed;
   for (const Domain domain : domains) missed.push_back({Vector::Zero(model.domain(domain).features()), 0});
-  for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
+  for (Index repeat = 0; repeat < repeats; ++repeat) {
     for (Index fold = 0; fold < dealt.folds; ++fold) {
       const Model training = fit_to_others(folds.training(repeat, fold), covariances, options);
       const Summary& part = folds.held_out(repeat, fold);
@@ -93,7 +95,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
       }
       if (progress) {
         progress(static_cast<double>(repeat * dealt.folds + fold + 1) /
-                 static_cast<double>(folds.repeats() * dealt.folds));
+                 static_cast<double>(repeats * dealt.folds));
       }
     }
   }

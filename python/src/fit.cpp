@@ -127,7 +127,7 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::s
   const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
   std::vector<DomainInfo> infos;
   for (const Samples& domain : domains) infos.emplace_back(domain.features());
-  const auto dealt = std::make_shared<Folds>(infos, FoldOptions{.folds = folds, .seed = fold_seed});
+  const auto dealt = std::make_shared<Folds>(infos, FoldOptions{.folds = folds, .repeats = 1, .seed = fold_seed});
   for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
                                      [&](Index first, const MatchedSamples& X) {
                                        if (!weights) return dealt->add(X);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "domains.hpp"
 #include "files.hpp"
 #include "mapped.hpp"
 #include "options.hpp"
@@ -15,8 +16,7 @@ namespace cgmca::cli {
 namespace {
 
 struct Options {
-  std::string model, input, output;
-  Domain domain = Domain::one;
+  std::string model, input, output, domain;
   MapOptions map;
 };
 
@@ -32,15 +32,16 @@ void run(const Session& session, const Options& options) {
   options.map.check();
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
-  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, options.domain);
+  const Domain domain = parse_domain("--domain", options.domain, model);
+  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, domain);
   Mapped mapped = map_samples(session, reader, model.common_dimension, options.map.input.missing,
-                              [&](const Matrix& X) { return apply(model, options.domain, X); });
+                              [&](const Matrix& X) { return apply(model, domain, X); });
   const Index n = mapped.Y.cols(), k = mapped.Y.rows();
   const WriteOptions how =
-      options.map.write(fmt::format("Z{}", number(options.domain)), names_of_components(options, reader, k));
+      options.map.write(fmt::format("Z{}", number(domain)), names_of_components(options, reader, k));
   write_all({{options.output, std::move(mapped.Y), how, std::move(mapped.ids), options.map.id_name()}});
   session.result({{"n", n}, {"k", k}, {"missing", mapped.missing}},
-                 fmt::format("{} samples of domain {} in {} common dimensions\n", n, number(options.domain), k),
+                 fmt::format("{} samples of domain {} in {} common dimensions\n", n, number(domain), k),
                  {options.output});
 }
 
@@ -51,7 +52,7 @@ void add_apply(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand("apply", "Map samples of one domain into the common space");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   command.add_option("X", options->input, "Samples of the domain, one a row")->required();
-  add_domain_option(command, "--domain", options->domain, "The domain that the samples are of")->required();
+  add_domain_option(command, "--domain", options->domain, "The domain that the samples are of, by number or name");
   add_output_option(
       command, options->output, "Z",
       "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z1, Z2)");

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "domains.hpp"
 #include "fingerprint.hpp"
 
 namespace cgmca::cli {
@@ -95,7 +96,7 @@ std::optional<Checkpoint::Resumed> Checkpoint::resume() const {
     throw InvalidInput(fmt::format("the checkpoint '{}' is of other inputs or options ({}); remove it to start anew",
                                    options_.path, differences(then["inputs"], inputs_)));
   }
-  session_.message(fmt::format("going on after {} pairs", then["read"].get<Index>()));
+  session_.message(fmt::format("going on after {} {}", then["read"].get<Index>(), matched_noun(summary.domains())));
   return Resumed{std::move(summary), then["read"].get<Index>()};
 }
 
@@ -114,8 +115,8 @@ void Checkpoint::keep(const Summary& summary, Index read, bool last) {
   }
   written_ = std::chrono::steady_clock::now();
   if (last) {
-    session_.message(
-        fmt::format("{} pairs are in the checkpoint '{}'; --resume goes on from there", read, options_.path));
+    session_.message(fmt::format("{} {} are in the checkpoint '{}'; --resume goes on from there", read,
+                                 matched_noun(summary.domains()), options_.path));
   }
 }
 

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
+#include "domains.hpp"
 #include "session.hpp"
 #include "support/suggest.hpp"
 
@@ -20,15 +22,24 @@ struct Spec {
 };
 
 constexpr const char* kForms =
-    "identity, identity:K, correlation:K, likelihood1, likelihood2, data1:T, data2:T, file:PATH, factor:PATH or "
-    "sd:PATH";
+    "identity, identity:K, correlation:K, likelihood1, likelihood2, data1:T (or the number of another domain), "
+    "file:PATH, factor:PATH or sd:PATH";
+
+// 3 of "data3"; 0 where the kind is another.
+Index data_domain(const std::string& kind) {
+  if (!kind.starts_with("data")) return 0;
+  Index which = 0;
+  const char* end = kind.data() + kind.size();
+  const auto [stop, problem] = std::from_chars(kind.data() + 4, end, which);
+  return problem == std::errc() && stop == end ? which : 0;
+}
 
 Spec split(const std::string& text) {
   const auto colon = text.find(':');
   Spec spec{text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
   const std::vector<std::string> kinds = {"identity", "correlation", "likelihood1", "likelihood2", "data1",
                                           "data2",    "file",        "factor",      "sd"};
-  if (std::find(kinds.begin(), kinds.end(), spec.kind) == kinds.end()) {
+  if (data_domain(spec.kind) < 1 && std::find(kinds.begin(), kinds.end(), spec.kind) == kinds.end()) {
     throw UsageError(fmt::format("no covariance '{}'{}: give {}", text, did_you_mean(spec.kind, kinds), kForms));
   }
   if (text == "identity" || text == "likelihood1" || text == "likelihood2") return spec;
@@ -54,8 +65,9 @@ Covariance parse_one(const std::string& text) {
   if (spec.kind == "correlation") return Covariance::correlation(spec.number);
   if (spec.kind == "likelihood1") return Covariance::likelihood(Domain::one);
   if (spec.kind == "likelihood2") return Covariance::likelihood(Domain::two);
-  if (spec.kind == "data1") return Covariance::data(Domain::one, spec.number);
-  if (spec.kind == "data2") return Covariance::data(Domain::two, spec.number);
+  if (const Index which = data_domain(spec.kind); which > 0) {
+    return Covariance::data(static_cast<Domain>(which), spec.number);
+  }
   const Matrix rows = read(spec.value).transpose();
   try {
     if (spec.kind == "file") return Covariance::matrix(rows);
@@ -73,31 +85,55 @@ Covariance parse_one(const std::string& text) {
 }  // namespace
 
 void add_covariance_options(CLI::App& command, CovarianceSpecs& specs) {
-  auto* both = command.add_option("--cov", specs.both,
-                                  "Covariance that both maps' outputs shall have (below); default: identity");
-  auto* first = command.add_option("--cov1", specs.first, "Covariance for domain 1 alone, with --cov2");
-  auto* second = command.add_option("--cov2", specs.second, "Covariance for domain 2 alone, with --cov1");
-  for (auto* option : {both, first, second}) option->option_text("SPEC");
+  command
+      .add_option("--cov", specs.all, "Covariance that the outputs of all maps shall have (below); default: identity")
+      ->option_text("SPEC");
+  add_numbered_options(command, "cov", "SPEC", specs.each, [](std::size_t number) {
+    return fmt::format("Covariance for domain {} alone{}", number,
+                       number == 1 ? "; the others then need theirs too, --cov2, --cov3, …" : "");
+  });
+}
+
+bool CovarianceSpecs::given() const {
+  return !all.empty() || std::any_of(each.begin(), each.end(), [](const auto& text) { return !text.empty(); });
 }
 
 void CovarianceSpecs::check() const {
-  if (!both.empty() && !(first.empty() && second.empty())) {
-    throw UsageError("--cov prescribes both covariances; give either it or --cov1 and --cov2");
-  }
-  if (first.empty() != second.empty()) {
-    throw UsageError(fmt::format("--cov{} is given without --cov{}; give both, or --cov for the two",
-                                 first.empty() ? 2 : 1, first.empty() ? 1 : 2));
-  }
-  for (const auto& text : {both, first, second}) {
+  std::vector<std::string> texts = each;
+  texts.push_back(all);
+  for (const std::string& text : texts) {
     if (!text.empty()) split(text);
+  }
+  if (!all.empty() && std::any_of(each.begin(), each.end(), [](const auto& text) { return !text.empty(); })) {
+    throw UsageError("--cov prescribes all covariances; give either it or --cov1, --cov2 and so on");
   }
 }
 
-std::array<Covariance, 2> CovarianceSpecs::parse() const {
+void CovarianceSpecs::check(Index domains) const {
   check();
-  if (!first.empty()) return {parse_one(first), parse_one(second)};
-  const Covariance shared = parse_one(both.empty() ? "identity" : both);
-  return {shared, shared};
+  check_numbered("cov", each, domains);
+  std::vector<std::string> texts(each.begin(), each.begin() + std::min<Index>(domains, std::ssize(each)));
+  const auto absent = std::find(texts.begin(), texts.end(), "");
+  if (all.empty() && given() && absent != texts.end()) {
+    const auto present = std::find_if(texts.begin(), texts.end(), [](const auto& text) { return !text.empty(); });
+    throw UsageError(fmt::format("--cov{} is given without --cov{}; give one for each domain, or --cov for all",
+                                 present - texts.begin() + 1, absent - texts.begin() + 1));
+  }
+  texts.push_back(all);
+  for (const std::string& text : texts) {
+    const Index which = text.empty() ? 0 : data_domain(split(text).kind);
+    if (which > domains) throw UsageError(fmt::format("the covariance '{}': there are {} domains", text, domains));
+  }
+}
+
+std::vector<Covariance> CovarianceSpecs::parse(Index domains) const {
+  check(domains);
+  std::vector<Covariance> result;
+  if (all.empty() && given()) {
+    for (Index i = 0; i < domains; ++i) result.push_back(parse_one(each[static_cast<std::size_t>(i)]));
+    return result;
+  }
+  return std::vector<Covariance>(static_cast<std::size_t>(domains), parse_one(all.empty() ? "identity" : all));
 }
 
 }  // namespace cgmca::cli

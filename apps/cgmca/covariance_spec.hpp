@@ -1,9 +1,9 @@
-// --cov, --cov1 and --cov2: the covariances to prescribe, in words.
+// --cov and --cov1 to --covM: the covariances to prescribe, in words.
 #pragma once
 
-#include <array>
 #include <cgmca/covariance.hpp>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -12,11 +12,13 @@ class App;
 namespace cgmca::cli {
 
 struct CovarianceSpecs {
-  std::string both, first, second;
+  std::string all;
+  std::vector<std::string> each;  // by domain, empty where not given
 
-  bool given() const { return !both.empty() || !first.empty() || !second.empty(); }
-  void check() const;                       // their form, before any data is read; throws UsageError
-  std::array<Covariance, 2> parse() const;  // reads the files they name
+  bool given() const;
+  void check() const;                                  // their form, before any data is read; throws UsageError
+  void check(Index domains) const;                     // and whether they suit so many domains
+  std::vector<Covariance> parse(Index domains) const;  // one a domain; reads the files they name
 };
 void add_covariance_options(CLI::App& command, CovarianceSpecs& specs);
 

@@ -1,6 +1,11 @@
 #include "describe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "domains.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -9,6 +14,45 @@ Json dimensions(const Model& model) {
   Json dims = Json::array();
   for (const auto& map : model.domains) dims.push_back(map ? Json(map->features()) : Json(nullptr));
   return dims;
+}
+
+// i and j of every pair of domains that the model holds.
+std::vector<std::pair<Domain, Domain>> held_pairs(const Model& model) {
+  std::vector<std::pair<Domain, Domain>> pairs;
+  for (const Domain i : all_domains(model)) {
+    for (const Domain j : all_domains(model)) {
+      if (i < j && model.domains[slot(i)] && model.domains[slot(j)]) pairs.emplace_back(i, j);
+    }
+  }
+  return pairs;
+}
+
+Json rows_of(const Matrix& values) {
+  Json rows = Json::array();
+  for (Index i = 0; i < values.rows(); ++i) rows.push_back(list(values.row(i).transpose()));
+  return rows;
+}
+
+Json starts_of(const Certificate& certificate) {
+  Json starts = Json::array();
+  for (const Start& start : certificate.starts) {
+    starts.push_back({{"kind", start.kind},
+                      {"value", start.value},
+                      {"sweeps", start.sweeps},
+                      {"converged", start.converged},
+                      {"agreement", agrees(start)},
+                      {"below_best", start.f_below_best},
+                      {"distance_to_best", start.distance_to_best}});
+  }
+  return starts;
+}
+
+Json common_correlations_of(const Model& model) {
+  Json all = Json::array();
+  for (const auto& [i, j] : held_pairs(model)) {
+    all.push_back({{"domains", {number(i), number(j)}}, {"values", list(model.common_correlations(i, j))}});
+  }
+  return all;
 }
 
 std::string features_text(const Model& model, Domain domain) {
@@ -41,7 +85,57 @@ std::string first_values(const Vector& values) {
   return text;
 }
 
+// Those of more than two domains, one row a pair.
+void add_common_correlations(Rows& rows, const Model& model) {
+  constexpr std::size_t most = 10;
+  const auto pairs = held_pairs(model);
+  for (std::size_t p = 0; p < std::min(most, pairs.size()); ++p) {
+    const auto& [i, j] = pairs[p];
+    rows.emplace_back(fmt::format("correlations {}–{}", number(i), number(j)),
+                      first_values(model.common_correlations(i, j)));
+  }
+  if (pairs.size() > most) rows.emplace_back("", fmt::format("{} more pairs (--json)", pairs.size() - most));
+}
+
+// What the search and the proof of more than two domains came to.
+void add_search(Rows& rows, const Model& model) {
+  const Certificate& certificate = model.certificate;
+  rows.emplace_back("graph", graph_text(certificate.weights));
+  rows.emplace_back("optimum", optimum_text(certificate));
+  rows.emplace_back("starts", starts_text(certificate));
+}
+
 }  // namespace
+
+bool agrees(const Start& start) { return start.distance_to_best < 1e-6; }
+
+std::string starts_text(const Certificate& certificate) {
+  const auto same = std::count_if(certificate.starts.begin(), certificate.starts.end(), agrees);
+  return fmt::format("{}, of which {} ended at the same maps; {} sweeps in all{}", certificate.starts.size(), same,
+                     certificate.sweeps,
+                     certificate.stopped_early ? "; a limit on sweeps, seconds or trials ended the search" : "");
+}
+
+std::string optimum_text(const Certificate& certificate) {
+  if (certificate.certified) return fmt::format("proved: no maps can do better ({})", certificate.proof);
+  return fmt::format("NOT PROVED: better maps may exist, by up to {:.3g} % of what is maximized ({})",
+                     100 * certificate.gap, certificate.proof);
+}
+
+std::string graph_text(const Matrix& weights) {
+  const Index m = weights.rows();
+  const Matrix full = Matrix::Ones(m, m) - Matrix::Identity(m, m);
+  if (weights == full) return "full: each domain with each other";
+  std::vector<std::string> edges;
+  for (Index i = 0; i < m; ++i) {
+    for (Index j = i + 1; j < m; ++j) {
+      if (weights(i, j) == 0) continue;
+      edges.push_back(fmt::format("{}–{}{}", i + 1, j + 1,
+                                  weights(i, j) == 1 ? "" : fmt::format(" (weight {:.4g})", weights(i, j))));
+    }
+  }
+  return fmt::format("{}", fmt::join(edges, ", "));
+}
 
 std::string pairs_text(Index pairs, double weight) {
   return weight == static_cast<double>(pairs) ? fmt::format("{}", pairs)
@@ -82,6 +176,12 @@ Json describe(const Model& model) {
   object["calibration_folds"] = model.calibration_folds == 0 ? Json(nullptr) : Json(model.calibration_folds);
   object["warnings"] = Json::array();
   for (const std::string& warning : model.warnings()) object["warnings"].push_back(in_options(warning));
+  object["weights"] = rows_of(certificate.weights);
+  object["certified"] = certificate.certified;
+  object["gap"] = certificate.gap;
+  object["proof"] = certificate.proof;
+  object["starts"] = starts_of(certificate);
+  object["common_correlations"] = common_correlations_of(model);
   object["singular_A"] = list(certificate.singular_A);
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
@@ -91,27 +191,32 @@ Json describe(const Model& model) {
 
 std::string describe_text(const Model& model) {
   const Certificate& certificate = model.certificate;
-  Rows rows = {{"pairs", pairs_text(model.samples, model.total_weight)}};
-  for (Domain domain : {Domain::one, Domain::two}) {
+  const bool two = model.count() == 2;
+  Rows rows = {{matched_noun(model.count()), pairs_text(model.samples, model.total_weight)}};
+  for (const Domain domain : all_domains(model)) {
     const auto i = slot(domain);
     const auto& map = model.domains[i];
     rows.emplace_back(title(domain, map ? map->name : ""),
                       fmt::format("{} of rank {} → covariance {} of rank {}", features_text(model, domain),
                                   certificate.ranks[i], model.covariances[i], certificate.covariance_ranks[i]));
   }
-  const auto& residuals = certificate.constraint_residuals;
-  rows.insert(
-      rows.end(),
-      {{"common space", fmt::format("{} dimensions", model.common_dimension)},
-       {"correlations", first_values(certificate.singular_B)},
-       {"objective", fmt::format("{:.9g}", certificate.objective)},
-       {"bound", fmt::format("{:.9g}  (no maps can do better)", certificate.bound)},
-       {"residuals", fmt::format("{:.1e}  {:.1e}  (of the covariance constraints)", residuals[0], residuals[1])},
-       {"hold for", fmt::format("{}; {}", constrained_text(certificate.constrained[0]),
-                                constrained_text(certificate.constrained[1]))},
-       {"least gap",
-        fmt::format("{:.2g}  (between correlations used; near 0: directions may mix)", certificate.min_gap)},
-       {"route", certificate.route}});
+  rows.emplace_back("common space", fmt::format("{} dimensions", model.common_dimension));
+  if (two) {
+    rows.emplace_back("correlations", first_values(certificate.singular_B));
+  } else {
+    add_common_correlations(rows, model);
+    add_search(rows, model);
+  }
+  std::vector<std::string> constrained;
+  for (const Regularized& one : certificate.constrained) constrained.push_back(constrained_text(one));
+  rows.insert(rows.end(), {{"objective", fmt::format("{:.9g}", certificate.objective)},
+                           {"bound", fmt::format("{:.9g}  (no maps can do better)", certificate.bound)},
+                           {"residuals", fmt::format("{:.1e}  (of the covariance constraints)",
+                                                     fmt::join(certificate.constraint_residuals, "  "))},
+                           {"hold for", fmt::format("{}", fmt::join(constrained, "; "))},
+                           {"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
+                                                     certificate.min_gap, two ? "correlations" : "directions")},
+                           {"route", certificate.route}});
   if (model.calibration_folds > 0) {
     rows.emplace_back("error bars", fmt::format("calibrated on {} folds", model.calibration_folds));
   }
@@ -136,7 +241,7 @@ Json describe(const Summary& summary) {
 }
 
 std::string describe_text(const Summary& summary) {
-  Rows rows = {{summary.domains() == 2 ? "pairs" : "samples", pairs_text(summary.samples(), summary.total_weight())}};
+  Rows rows = {{matched_noun(summary.domains()), pairs_text(summary.samples(), summary.total_weight())}};
   for (Index i = 1; i <= summary.domains(); ++i) {
     const auto domain = static_cast<Domain>(i);
     rows.emplace_back(title(domain, summary.domain(domain).name),

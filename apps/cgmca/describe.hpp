@@ -22,4 +22,10 @@ std::string constrained_text(const Regularized& covariance);
 
 Json list(const Vector& values);
 
+// Of the fit of more than two domains.
+bool agrees(const Start& start);                           // it ended at the best maps
+std::string starts_text(const Certificate& certificate);   // "5, of which 4 ended at the same maps; 90 sweeps in all"
+std::string optimum_text(const Certificate& certificate);  // proved or not, by what, and the gap in per cent
+std::string graph_text(const Matrix& weights);             // who is compared with whom: "1–2, 1–3 (weight 0.5)"
+
 }  // namespace cgmca::cli

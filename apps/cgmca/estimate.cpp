@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <numeric>
 
 namespace cgmca::cli {
 namespace {
@@ -19,6 +20,15 @@ double svd_flops(double m, double n) {
   return 6 * m * n * q + 20 * q * q * q;
 }
 
+double sum_of(const std::vector<Index>& features) {
+  return static_cast<double>(std::accumulate(features.begin(), features.end(), Index{0}));
+}
+
+// What one domain's SVD handles: d×columns of the samples, or after compression of all features up to its own.
+struct Part {
+  double d, columns, rank;
+};
+
 }  // namespace
 
 void add_limit_options(CLI::App& command, Limits& limits) {
@@ -31,12 +41,12 @@ void add_limit_options(CLI::App& command, Limits& limits) {
 
 double bytes_held(const PairReader& reader) {
   if (reader.streams() || !reader.samples()) return 0;
-  return 8.0 * static_cast<double>(*reader.samples()) *
-         static_cast<double>(reader.features(Domain::one) + reader.features(Domain::two));
+  return 8.0 * static_cast<double>(*reader.samples()) * sum_of(reader.dimensions());
 }
 
-Estimate estimate_summary(Index d1, Index d2, std::optional<Index> n, Accumulate accumulate, double held) {
-  const double p = static_cast<double>(d1 + d2), samples = n ? static_cast<double>(*n) : 0;
+Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
+                          double held) {
+  const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 0;
   const bool rows = n && samples <= 2 * p;
   Estimate estimate;
   if (rows) {
@@ -51,21 +61,36 @@ Estimate estimate_summary(Index d1, Index d2, std::optional<Index> n, Accumulate
   return estimate;
 }
 
-Estimate estimate_fit(const Estimate& summary, Index d1, Index d2, std::optional<Index> n) {
-  const double a = static_cast<double>(d1), b = static_cast<double>(d2), p = a + b;
-  // Columns of S_1 and S_2: the samples, or after compression d1 and p.
-  const double samples = n ? static_cast<double>(*n) : 2 * p;
+Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& features, std::optional<Index> n) {
+  const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 2 * p;
   const bool rows = n && samples <= 2 * p;
-  const double m1 = rows ? samples : a, m2 = rows ? samples : p;
-  const double r1 = std::min(a, m1), r2 = std::min(b, m2);
+  std::vector<Part> parts;
+  double before = 0;
+  for (const Index count : features) {
+    const auto d = static_cast<double>(count);
+    before += d;
+    const double columns = rows ? samples : before;
+    parts.push_back({d, columns, std::min(d, columns)});
+  }
   Estimate estimate = summary;
-  estimate.route += ", then three SVDs";
-  estimate.flops += svd_flops(a, m1) + svd_flops(b, m2) + svd_flops(r1, r2) + 4 * (a * r1 * r1 + b * r2 * r2);
+  estimate.route += parts.size() == 2 ? ", then three SVDs"
+                                      : fmt::format(", then {} SVDs and a search for the best maps", parts.size());
   // Moments, one SVD's input, factors and workspace, and the maps; the summary itself stays.
+  double svd = 0, maps = 0, factors = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& [d, columns, r] = parts[i];
+    estimate.flops += svd_flops(d, columns) + 4 * d * r * r;
+    svd = std::max(svd, 2 * d * columns + (d + columns) * r + 4 * r * r);
+    maps += 4 * d * r;
+    factors += d * columns + d * r;
+    for (std::size_t j = 0; j < i; ++j) {
+      const double other = parts[j].rank;
+      estimate.flops += parts.size() == 2 ? svd_flops(other, r) : 2 * other * r * columns;
+      maps += 6 * other * r;
+    }
+  }
   const double kept = rows ? p * samples : p * p;
-  const double svd = std::max(2 * a * m1 + (a + m1) * r1 + 4 * r1 * r1, 2 * b * m2 + (b + m2) * r2 + 4 * r2 * r2);
-  const double maps = 4 * (a * r1 + b * r2) + 6 * r1 * r2;
-  const double during_fit = kProgram + 8 * (2 * kept + a * m1 + b * m2 + std::max(svd, maps) + a * r1 + b * r2);
+  const double during_fit = kProgram + 8 * (2 * kept + factors + std::max(svd, maps));
   estimate.memory = std::max(estimate.memory, during_fit);
   return estimate;
 }

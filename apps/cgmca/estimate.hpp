@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pairs.hpp"
 #include "session.hpp"
@@ -24,9 +25,10 @@ struct Estimate {
 };
 
 // n: samples, unknown for text. `held`: bytes of inputs that are held in memory whole.
-Estimate estimate_summary(Index d1, Index d2, std::optional<Index> n, Accumulate accumulate, double held);
-// The same with the fit after it.
-Estimate estimate_fit(const Estimate& summary, Index d1, Index d2, std::optional<Index> n);
+Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
+                          double held);
+// The same with the fit after it. Of more than two domains the work of the search is not in it: it depends on the data.
+Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& features, std::optional<Index> n);
 
 double bytes_held(const PairReader& reader);
 

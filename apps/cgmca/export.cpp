@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "domains.hpp"
 #include "files.hpp"
 #include "options.hpp"
 
@@ -31,11 +32,21 @@ struct Array {
   std::vector<std::string> feature_names = {};  // of the columns
 };
 
+// Of more than two domains: correlations_1_2 and so on, of each coordinate of the common space.
+void add_correlations(const Model& model, std::vector<Array>& arrays) {
+  for (const Domain i : all_domains(model)) {
+    for (const Domain j : all_domains(model)) {
+      if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
+      arrays.push_back({fmt::format("correlations_{}_{}", number(i), number(j)), model.common_correlations(i, j)});
+    }
+  }
+}
+
 std::vector<Array> arrays_of(const Model& model) {
   const Certificate& certificate = model.certificate;
   const auto scalar = [](double value) { return Matrix::Constant(1, 1, value); };
   std::vector<Array> arrays;
-  for (Domain domain : kDomains) {
+  for (const Domain domain : all_domains(model)) {
     const auto i = slot(domain);
     if (!model.domains[i]) continue;
     const DomainMap& map = *model.domains[i];
@@ -52,8 +63,15 @@ std::vector<Array> arrays_of(const Model& model) {
     add("covariance", map.mixing * map.mixing.transpose());
     add("residual", scalar(certificate.constraint_residuals[i]));
   }
-  arrays.push_back({"correlations", certificate.singular_B});
-  arrays.push_back({"prescribed", certificate.singular_A});
+  if (model.count() == 2) {
+    arrays.push_back({"correlations", certificate.singular_B});
+    arrays.push_back({"prescribed", certificate.singular_A});
+  } else {
+    add_correlations(model, arrays);
+  }
+  arrays.push_back({"graph", certificate.weights});
+  arrays.push_back({"certified", scalar(certificate.certified ? 1 : 0)});
+  arrays.push_back({"gap", scalar(certificate.gap)});
   arrays.push_back({"objective", scalar(certificate.objective)});
   arrays.push_back({"bound", scalar(certificate.bound)});
   arrays.push_back({"samples", scalar(static_cast<double>(model.samples))});
@@ -107,16 +125,20 @@ void add_export(CLI::App& app, Session& session) {
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_output_option(command, options->output, "FILE", "The file to write: .mat, .npz or .h5");
   command.footer(
-      "For domain 1, and with 2 for domain 2:\n"
+      "For domain 1, and with 2, 3, … for the others:\n"
       "  A1, b1        the map: A1*x + b1 is what apply makes of a sample x (a column)\n"
       "  mean1         of the features; b1 = -A1*mean1\n"
       "  variance1     of each feature\n"
       "  weights1      canonical scores t = weights1*(x - mean1), and mixing1: A1 = mixing1*weights1\n"
       "  loadings1     covariance of the features with the first canonical scores\n"
       "  covariance1   what was prescribed for A1*x + b1, and residual1, how far it is missed, relative to it\n"
-      "For both: correlations (canonical), prescribed (singular values of what was prescribed), objective (mean "
-      "squared\n"
-      "distance of mapped pairs), bound (the least possible), samples. A1_features has the features' names, if any.\n\n"
+      "For all: correlations (canonical) and prescribed (singular values of what was prescribed) of two domains, of "
+      "more\n"
+      "correlations_1_2 and so on (of each coordinate of the common space); graph (weights of the pairs of domains), "
+      "objective\n"
+      "(mean squared distance of mapped samples), bound (the least possible), certified (1: proven to be the best), "
+      "gap,\n"
+      "samples. A1_features has the features' names, if any.\n\n"
       "Examples:\n"
       "  cgmca export m -o m.mat\n"
       "  cgmca export m -o m.npz --json");

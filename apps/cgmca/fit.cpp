@@ -1,5 +1,6 @@
-// cgmca fit: from matched pairs, or a summary of them, to a model.
+// cgmca fit: from matched samples, or a summary of them, to a model.
 #include <cgmca/calibrate.hpp>
+#include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
 
 #include <fmt/format.h>
@@ -8,12 +9,15 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string_view>
 
 #include "commands.hpp"
 #include "covariance_spec.hpp"
 #include "describe.hpp"
+#include "domains.hpp"
 #include "estimate.hpp"
 #include "files.hpp"
+#include "graph_spec.hpp"
 #include "options.hpp"
 #include "pairs.hpp"
 #include "progress.hpp"
@@ -30,31 +34,44 @@ struct Options {
   CovarianceSpecs covariances;
   Accumulate accumulate = Accumulate::automatic;
   RegularizationSpecs regularization;
+  MatchingSpecs matching;
   ExtraSources extra;
   bool tune = false;
   TuningSpecs tuning;
+  const CLI::Option* seed = nullptr;
   Index calibrate = 0;
   double rank_tol = -1;
   Limits limits;
 };
 
+// What can be told once the number of domains is known.
+void check_domains(const Options& options, Index domains) {
+  options.covariances.check(domains);
+  options.regularization.parse(domains);
+  options.matching.parse(domains);
+  check_numbered("extra", options.extra.paths, domains);
+}
+
 void check(const Options& options) {
-  const bool both = !options.pairs.paths[0].empty() && !options.pairs.paths[1].empty();
-  if (options.summary.empty() && !both) throw UsageError("fit needs two inputs, X1 and X2, or --summary FILE");
-  if (!options.summary.empty() && options.pairs.given()) throw UsageError("give X1 and X2 or --summary, not both");
-  if (!options.summary.empty() && !options.pairs.weights.empty()) {
-    throw UsageError("--weights belongs to X1 and X2; a summary has its weights inside, give them to summarize");
+  const bool files = options.summary.empty();
+  if (files && options.pairs.domains() < 2) {
+    throw UsageError("fit needs two inputs or more, one for each domain, or --summary FILE");
+  }
+  if (!files && options.pairs.given()) throw UsageError("give inputs or --summary, not both");
+  if (!files && !options.pairs.weights.empty()) {
+    throw UsageError("--weights belongs to the inputs; a summary has its weights inside, give them to summarize");
   }
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
-  if (options.calibrate > 0 && !options.summary.empty()) {
-    throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give X1 and X2");
+  if (options.calibrate > 0 && !files) {
+    throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give the inputs");
   }
   options.covariances.check();
-  Regularization unused;
-  options.regularization.apply_to(unused);
+  options.regularization.check();
+  options.matching.check();
+  if (files) check_domains(options, options.pairs.domains());
   if (options.tune) {
-    if (!options.summary.empty()) {
-      throw UsageError("--tune deals the pairs to folds anew, which a summary does not allow; give X1 and X2");
+    if (!files) {
+      throw UsageError("--tune deals the pairs to folds anew, which a summary does not allow; give the inputs");
     }
     if (options.regularization.given() || options.covariances.given()) {
       throw UsageError(
@@ -84,14 +101,15 @@ void check(const Options& options) {
 
 // Whether to go on: with --dry-run the figures are printed instead.
 bool estimate_files(const Session& session, const Options& options, const PairReader& reader) {
-  const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
+  const std::vector<Index> features = reader.dimensions();
   const auto n = reader.samples();
   const Estimate estimate =
-      estimate_fit(estimate_summary(d1, d2, n, options.accumulate, bytes_held(reader)), d1, d2, n);
-  session.detail(fmt::format("{} and {}; about {} of memory", reader.shape(Domain::one), reader.shape(Domain::two),
-                             bytes_text(estimate.memory)));
-  return !stop_at_estimate(session, options.limits, estimate, {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", {d1, d2}}},
-                           {{"X1", reader.shape(Domain::one)}, {"X2", reader.shape(Domain::two)}});
+      estimate_fit(estimate_summary(features, n, options.accumulate, bytes_held(reader)), features, n);
+  std::vector<std::string> shapes;
+  for (const auto& row : reader.shapes()) shapes.push_back(row.second);
+  session.detail(fmt::format("{}; about {} of memory", fmt::join(shapes, " and "), bytes_text(estimate.memory)));
+  return !stop_at_estimate(session, options.limits, estimate, {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", features}},
+                           reader.shapes());
 }
 
 // What there is to fit; nothing after a dry run.
@@ -139,39 +157,81 @@ Input read_files(const Session& session, const Options& options) {
 
 Input read_summary(const Session& session, const Options& options) {
   Summary summary = Summary::load(options.summary);
-  const Index d1 = summary.dimension(Domain::one), d2 = summary.dimension(Domain::two), n = summary.samples();
-  Estimate estimate = estimate_fit(estimate_summary(d1, d2, n, summary.accumulate(), 0), d1, d2, n);
-  estimate.route = fmt::format("{}, then three SVDs", name(summary.form()));
+  check_domains(options, summary.domains());
+  std::vector<Index> features;
+  std::vector<DomainInfo> domains;
+  for (const Domain domain : all_domains(summary.domains())) {
+    features.push_back(summary.dimension(domain));
+    domains.push_back(summary.domain(domain));
+  }
+  const Index n = summary.samples();
+  Estimate held = estimate_summary(features, n, summary.accumulate(), 0);
+  held.route = name(summary.form());
+  const Estimate estimate = estimate_fit(held, features, n);
   if (stop_at_estimate(session, options.limits, estimate, describe(summary), {{"summary", options.summary}})) {
     return {};
   }
   Input input;
-  input.extra = read_extra(session, {options.extra.paths, options.pairs.input},
-                           {summary.domain(Domain::one), summary.domain(Domain::two)});
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, domains);
   input.summary = std::move(summary);
   return input;
+}
+
+FitOptions fit_options(const Options& options, const Input& input) {
+  const Index domains = input.summary->domains();
+  const DataOptions data = data_options(options, input.extra);
+  FitOptions result;
+  if (input.tuned) {
+    result = input.tuned->choice().options(data);
+  } else {
+    const Regularization regularization = options.regularization.parse(domains);
+    result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}};
+  }
+  result.matching = options.matching.parse(domains);
+  if (options.seed->count() > 0) result.matching.seed = options.tuning.folds.seed;
+  return result;
+}
+
+// The fit, with progress of its search; a message about the weights of a graph says where they stand.
+Model fit_with_progress(const Session& session, const Options& options, const Summary& summary,
+                        const std::vector<Covariance>& covariances, FitOptions& settings) {
+  Progress progress(session, "sweeps of the search", std::nullopt);
+  Index sweeps = 0;
+  settings.matching.progress = [&](const MatchingProgress&) {
+    progress.update(++sweeps);
+    stop_if_interrupted();
+  };
+  try {
+    Model model = fit(summary, covariances, settings);
+    settings.matching.progress = nullptr;
+    return model;
+  } catch (const InvalidInput& problem) {
+    const std::string_view what = problem.what();
+    const bool of_graph =
+        what.starts_with("weight (") || what.starts_with("the weights") || what.starts_with("no path");
+    if (!of_graph) throw;
+    throw InvalidInput(fmt::format("--graph {}: {}", options.matching.graph, what));
+  }
 }
 
 void run(const Session& session, const Options& options) {
   check(options);
   std::optional<EndsAtOnce> until_written(std::in_place);
-  auto [c1, c2] = options.covariances.parse();
+  std::vector<Covariance> covariances;  // files they name are read before the samples, where their number is known
+  if (options.summary.empty()) covariances = options.covariances.parse(options.pairs.domains());
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
   if (!input.summary) return;
-  const DataOptions data = data_options(options, input.extra);
-  Regularization regularization;
-  options.regularization.apply_to(regularization);
-  FitOptions fit_options{data.rank_tol, regularization.max_rank, regularization.ridge, data.extra};
-  if (input.tuned) {
-    c1 = c2 = input.tuned->choice().covariance();
-    fit_options = input.tuned->choice().options(data);
-  }
-  session.detail(fmt::format("{} pairs in the form '{}'", input.summary->samples(), name(input.summary->form())));
-  Model model = fit(*input.summary, c1, c2, fit_options);
+  const Index domains = input.summary->domains();
+  if (covariances.empty()) covariances = options.covariances.parse(domains);
+  if (input.tuned) covariances.assign(2, input.tuned->choice().covariance());
+  FitOptions settings = fit_options(options, input);
+  session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
+                             name(input.summary->form())));
+  Model model = fit_with_progress(session, options, *input.summary, covariances, settings);
   if (input.folds) {
     const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);
-    model = calibrate(std::move(model), *input.folds, c1, c2, fit_options, [&](double done) {
+    model = calibrate(std::move(model), *input.folds, covariances, settings, [&](double done) {
       progress.update(static_cast<Index>(std::lround(done * static_cast<double>(folds))));
       stop_if_interrupted();
     });
@@ -189,16 +249,20 @@ void run(const Session& session, const Options& options) {
 
 void add_fit(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("fit", "Find the two maps of matched pairs, with their certificate");
+  auto& command =
+      *app.add_subcommand("fit", "Find the maps of matched samples of two domains or more, with their certificate");
   add_pair_options(command, options->pairs, false);
-  command.add_option("--summary", options->summary, "Fit a summary written by summarize or merge instead of X1 and X2")
+  command.add_option("--summary", options->summary, "Fit a summary written by summarize or merge instead of inputs")
       ->option_text("FILE");
   add_output_option(command, options->output, "MODEL", "The model file to write", false);
   add_covariance_options(command, options->covariances);
+  add_matching_options(command, options->matching);
   add_regularization_options(command, options->regularization);
   add_extra_options(command, options->extra);
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);
+  options->seed = command.get_option("--seed")->description(
+      "Of the folds (default 1), and of the random starts of more than two domains (default 0)");
   command
       .add_option("--calibrate", options->calibrate,
                   "Measure the errors of translations on K parts of the pairs, each left out in turn (10 serves); with "
@@ -219,10 +283,13 @@ void add_fit(CLI::App& app, Session& session) {
       "  correlation:K each of K directions spread as its pair is correlated\n"
       "  likelihood2   the nearest sample of domain 1 is the likeliest partner of one of domain 2; needs a ridge or\n"
       "                more pairs than features; likelihood1 likewise for samples of domain 1\n"
-      "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T likewise\n"
+      "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T, … likewise\n"
       "  file:PATH     a covariance matrix, K×K\n"
       "  factor:PATH   F of a covariance F Fᵀ, K×P\n"
       "  sd:PATH       K standard deviations of independent measurements\n\n"
+      "Two domains have a closed form. More have a search, and a proof of how near to the best its maps are: the "
+      "result\n"
+      "says whether they are proven to be the best, and else within how many per cent.\n\n"
       "Examples:\n"
       "  cgmca fit a.npy b.npy -o m\n"
       "  cgmca fit a.npy b.npy --cov data1:3 -o m --json\n"
@@ -231,7 +298,9 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy --cov identity:2 --calibrate 10 -o m\n"
       "  cgmca fit a.npy b.npy --tune -o m\n"
       "  cgmca fit a.npy b.npy --weights w.npy -o m\n"
-      "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m");
+      "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m\n"
+      "  cgmca fit optical=a.npy radar=b.npy thermal=d.npy --cov identity:2 -o m3\n"
+      "  cgmca fit a.npy b.npy d.npy --cov identity:2 --graph star:1 --max-seconds 60 -o m3");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "domains.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -19,35 +20,20 @@ namespace cgmca::cli {
 namespace {
 
 struct Options {
-  std::string model, output;
+  std::string model, output, domains;  // of the inputs, as --domains has them; empty: 1, 2, …
   std::vector<std::string> inputs;
-  std::vector<int> domains;  // of the inputs; empty: 1, 2, …
   Fusion how = Fusion::estimate;
   bool columns = false;
 };
 
 std::vector<Domain> domains_of(const Options& options, const Model& model) {
-  const std::size_t inputs = options.inputs.size(), all = model.domains.size();
-  if (options.domains.empty() && inputs != all) {
-    throw UsageError(fmt::format("the model has {} domains, and {} input{} given; say with --domains which", all,
-                                 inputs, inputs == 1 ? " is" : "s are"));
+  if (options.domains.empty()) {
+    check_inputs(options.inputs.size(), model, "; say with --domains which");
+    return all_domains(model);
   }
-  if (!options.domains.empty() && options.domains.size() != inputs) {
-    throw UsageError(fmt::format("--domains names {} domains for {} inputs", options.domains.size(), inputs));
-  }
-  std::vector<Domain> domains;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    const int which = options.domains.empty() ? static_cast<int>(i) + 1 : options.domains[i];
-    if (which < 1 || which > static_cast<int>(all)) {
-      throw UsageError(fmt::format("--domains {}: the model has domains 1 to {}", which, all));
-    }
-    const auto domain = static_cast<Domain>(which);
-    if (std::find(domains.begin(), domains.end(), domain) != domains.end()) {
-      throw UsageError(fmt::format("--domains names domain {} twice", which));
-    }
-    domains.push_back(domain);
-  }
-  return domains;
+  const std::vector<Domain> domains = parse_domains("--domains", options.domains, model);
+  if (domains.size() == options.inputs.size()) return domains;
+  throw UsageError(fmt::format("--domains names {} domains for {} inputs", domains.size(), options.inputs.size()));
 }
 
 // The next samples of all inputs, in step.
@@ -132,9 +118,9 @@ void add_fuse(CLI::App& app, Session& session) {
   command.add_option("X", options->inputs, "Samples of domain 1, 2, …, one a row, matched by order")
       ->required()
       ->expected(1, -1);
-  command.add_option("--domains", options->domains, "The domains that the inputs are of, where not all are given")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  command
+      .add_option("--domains", options->domains,
+                  "The domains that the inputs are of, by number or name, where not all are given")
       ->option_text("LIST");
   add_output_option(command, options->output, "Z",
                     "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z)");
@@ -150,7 +136,8 @@ void add_fuse(CLI::App& app, Session& session) {
       "A sample with NaN or empty cells in one domain is fused from the others.\n\n"
       "Examples:\n"
       "  cgmca fuse m a.npy b.npy -o z.npy\n"
-      "  cgmca fuse m --domains 2 b.npy -o z.npy");
+      "  cgmca fuse m --domains 2 b.npy -o z.npy\n"
+      "  cgmca fuse m3 --domains 1,3 a.npy d.npy -o z.npy");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

@@ -37,7 +37,7 @@ void teach(CLI::App& app) {
   }
   app.footer(
       "The life of a project:\n"
-      "  cgmca fit a.npy b.npy -o m                        two files of matched rows → two maps\n"
+      "  cgmca fit a.npy b.npy -o m                        files of matched rows, two or more → as many maps\n"
       "  cgmca verify m a.npy b.npy                        the maps are what they claim to be\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.npy  what domain 1 would have shown\n"
       "  cgmca report m a.npy b.npy -o report.html         one page to look at\n\n"

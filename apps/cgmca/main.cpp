@@ -192,7 +192,8 @@ int main(int argc, char** argv) {
   const bool json = wants_json(arguments);
   watch_signals(json);
   Session session;
-  CLI::App app("Two maps from matched pairs into a common space, with prescribed covariances", "cgmca");
+  CLI::App app("Maps of matched samples of two domains or more into a common space, with prescribed covariances",
+               "cgmca");
   try {
     add_common_options(app, session);
     for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_info, add_summarize,

@@ -34,7 +34,7 @@ std::string command_section(const CLI::App& command) {
   std::string text = fmt::format(".SS cgmca {}\n{}.\n", command.get_name(), plain(command.get_description()));
   for (const bool positional : {true, false}) {
     for (const CLI::Option* option : command.get_options()) {
-      if (option->get_positional() == positional) text += option_entry(*option);
+      if (option->get_positional() == positional && !option->get_group().empty()) text += option_entry(*option);
     }
   }
   return text + ".PP\n.nf\n" + lines(command.get_footer()) + ".fi\n";

@@ -1,4 +1,4 @@
-// Samples of one input, block by block: through a map (apply, translate), or to where they are gathered.
+// Samples of one input or several, block by block: through a map (apply, translate), or to where they are gathered.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,13 @@ struct Mapped {
   Index missing = 0;             // samples with NaN
   std::vector<std::string> ids;  // of the samples (--id), or none
 };
-// map(X) for all samples of the reader. Only one block of inputs is held at a time. Samples with NaN are an error, left
-// out, or NaN in the result, and are told.
+// map(X) for all samples of the readers, which are read in step; X has one matrix for each. Only one block of inputs is
+// held at a time. Samples with NaN are an error, left out, or NaN in the result, and are told; where missing ones are
+// passed, a sample of several inputs is mapped if one of them has it, and the others hold NaN. Throws UnequalSamples,
+// and InvalidInput where the keys (--id) of a sample differ.
+Mapped map_samples(const Session& session, std::vector<SampleReader>& readers, Index features, Missing missing,
+                   const std::function<Matrix(const std::vector<Matrix>&)>& map);
+// The same for one input.
 Mapped map_samples(const Session& session, SampleReader& reader, Index features, Missing missing,
                    const std::function<Matrix(const Matrix&)>& map);
 

@@ -46,12 +46,9 @@ std::string MapOptions::id_name() const {
   return place ? "id" : input.id;
 }
 
-CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
-                               const std::string& description) {
-  const auto choose = [&domain](const std::string& text) { domain = text == "1" ? Domain::one : Domain::two; };
-  return command.add_option_function<std::string>(flag, choose, description)
-      ->check(CLI::IsMember({"1", "2"}))
-      ->option_text("1|2");
+void add_domain_option(CLI::App& command, const std::string& flag, std::string& domain,
+                       const std::string& description) {
+  command.add_option(flag, domain, description)->required()->option_text("DOMAIN");
 }
 
 }  // namespace cgmca::cli

@@ -8,10 +8,6 @@
 #include "pairs.hpp"
 #include "session.hpp"
 
-namespace CLI {
-class Option;
-}
-
 namespace cgmca::cli {
 
 void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
@@ -28,7 +24,7 @@ struct MapOptions {
 };
 void add_map_options(CLI::App& command, MapOptions& options);
 
-CLI::Option* add_domain_option(CLI::App& command, const std::string& flag, Domain& domain,
-                               const std::string& description);
+// By number or name, see parse_domains.
+void add_domain_option(CLI::App& command, const std::string& flag, std::string& domain, const std::string& description);
 
 }  // namespace cgmca::cli

@@ -7,13 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "domains.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
 
@@ -44,7 +44,7 @@ void check(const Session& session, SampleReader& reader, const Model& model, con
 }
 
 // NAME=FILE, unless a file is called so.
-void split_name(const std::string& given, std::string& name, std::string& path) {
+void add_input(PairSources& sources, const std::string& given) {
   const auto equals = given.find('=');
   const auto is_letter = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
@@ -53,11 +53,12 @@ void split_name(const std::string& given, std::string& name, std::string& path) 
                      std::all_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(equals), is_letter);
   std::error_code ignored;
   if (!named || std::filesystem::exists(file_of(given), ignored)) {
-    path = given;
+    sources.names.emplace_back();
+    sources.paths.push_back(given);
     return;
   }
-  name = given.substr(0, equals);
-  path = given.substr(equals + 1);
+  sources.names.push_back(given.substr(0, equals));
+  sources.paths.push_back(given.substr(equals + 1));
 }
 
 }  // namespace
@@ -74,26 +75,26 @@ void take_order(const Session& session, SampleReader& reader, const std::vector<
 }
 
 void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
-  constexpr std::array descriptions = {
-      "Samples of domain 1, one a row: a file, file:member, or a PNG folder; NAME=FILE names the domain",
-      "The matching samples of domain 2, in the same order"};
-  for (const std::size_t i : {0U, 1U}) {
-    command
-        .add_option_function<std::string>(
-            fmt::format("X{}", i + 1),
-            [&sources, i](const std::string& given) { split_name(given, sources.names[i], sources.paths[i]); },
-            descriptions.at(i))
-        ->required(required);
-  }
+  command
+      .add_option_function<std::vector<std::string>>(
+          "X",
+          [&sources](const std::vector<std::string>& given) {
+            for (const std::string& one : given) add_input(sources, one);
+          },
+          "Matched samples of domain 1, 2, …, one a row and in the same order: a file, file:member, or a PNG folder; "
+          "NAME=FILE names the domain")
+      ->required(required)
+      ->expected(1, -1);
   add_input_options(command, sources.input);
   command
-      .add_option("--match", sources.match,
-                  "Pair the images of two folders by file name: what is called …A… in X1 is called …B… in X2")
+      .add_option(
+          "--match", sources.match,
+          "Pair the images of two folders by file name: what is called …A… in the first is called …B… in the second")
       ->option_text("A/B");
   command
       .add_option("--weights", sources.weights,
-                  "How often each pair counts: a column of numbers, one for each sample of X1; 2 is the pair twice, 0 "
-                  "leaves it out")
+                  "How often each pair counts: a column of numbers, one for each sample of the first input; 2 is the "
+                  "pair twice, 0 leaves it out")
       ->option_text("FILE");
 }
 
@@ -103,9 +104,18 @@ std::vector<std::string> PairSources::files() const {
   return all;
 }
 
-PairReader::PairReader(const PairSources& sources, const Session& session) : sources_(sources), session_(session) {
+void PairSources::check() const {
+  if (paths.size() < 2) throw UsageError("give two inputs or more, one for each domain");
+}
+
+PairReader::PairReader(const PairSources& sources, const Session& session)
+    : sources_(sources), session_(session), gaps_(matched_noun(sources.domains())) {
+  sources.check();
   if (!sources.match.empty() && !sources.input.id.empty()) throw UsageError("give --match or --id, not both");
   if (!sources.match.empty()) {
+    if (sources.domains() != 2) {
+      throw UsageError(fmt::format("--match pairs the images of two folders; {} inputs are given", sources.domains()));
+    }
     match_by_name();
   } else {
     for (const std::string& path : sources.paths) inputs_.emplace_back(path, sources.input);
@@ -126,7 +136,7 @@ void PairReader::check_weights(std::optional<Index> weights, std::optional<Index
   if (!weights || !pairs || *weights == *pairs) return;
   throw UnequalSamples(fmt::format("'{}' holds {} weight{} for {} {}; each needs one", sources_.weights, *weights,
                                    *weights == 1 ? "" : "s", *pairs,
-                                   first_samples_ ? fmt::format("samples of '{}'", sources_.paths[0]) : "pairs"));
+                                   first_samples_ ? fmt::format("samples of '{}'", sources_.paths[0]) : noun()));
 }
 
 Vector PairReader::weights_of(Index first, Index count) {
@@ -150,8 +160,8 @@ void PairReader::check_all_weighted() {
   if (!weight_reader_) return;
   if (!all_weights_) check_weights(weight_reader_->count_to_end(), gaps_.seen());
   if (without_weight_ == gaps_.seen() && without_weight_ > 0) {
-    throw InvalidInput(fmt::format("'{}': all {} weights are 0; pairs need a weight above 0 to count", sources_.weights,
-                                   without_weight_));
+    throw InvalidInput(fmt::format("'{}': all {} weights are 0; {} need a weight above 0 to count", sources_.weights,
+                                   without_weight_, noun()));
   }
 }
 
@@ -263,8 +273,10 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
 }
 
 PairReader::Block PairReader::next() {
-  std::vector<SampleReader::Block> blocks = complete_block();
-  return {in_doubles(std::move(blocks[0])), in_doubles(std::move(blocks[1])), weights_};
+  Block block;
+  for (SampleReader::Block& one : complete_block()) block.X.push_back(in_doubles(std::move(one)));
+  block.weights = weights_;
+  return block;
 }
 
 bool PairReader::add_next_to(Summary& summary) {
@@ -290,6 +302,20 @@ std::vector<DomainInfo> PairReader::domains() const {
   return result;
 }
 
+std::vector<Index> PairReader::dimensions() const {
+  std::vector<Index> result;
+  for (const SampleReader& input : inputs_) result.push_back(input.features());
+  return result;
+}
+
+Rows PairReader::shapes() const {
+  Rows rows;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) rows.emplace_back(fmt::format("X{}", i + 1), inputs_[i].shape());
+  return rows;
+}
+
+std::string PairReader::noun() const { return matched_noun(sources_.domains()); }
+
 void PairReader::skip(Index pairs, Index left_out) {
   for (SampleReader& input : inputs_) input.skip(pairs);
   constexpr Index some = 65536;
@@ -303,23 +329,25 @@ void PairReader::fail_unequal() {
   bool same_features = true, crossed = false;
   for (SampleReader& input : inputs_) {
     while (!input.samples() && columns_of(input.next(block_samples(input.features()))) > 0) stop_if_interrupted();
-    shapes.push_back(input.shape());
+    const std::string which = sources_.domains() == 2 ? "" : fmt::format("domain {}: ", shapes.size() + 1);
+    shapes.push_back(which + input.shape());
     same_features = same_features && input.features() == inputs_.front().features();
     crossed =
         crossed || (input.features() == inputs_.front().samples() && input.samples() != inputs_.front().samples());
   }
   const char* option = sources_.input.columns ? "leave --columns out" : "say --columns";
   throw UnequalSamples(fmt::format(
-      "{}: matched pairs need as many samples in both{}", fmt::join(shapes, " and "),
+      "{}: {} need as many samples in {}{}", fmt::join(shapes, sources_.domains() == 2 ? " and " : ", "),
+      sources_.domains() == 2 ? "matched pairs" : noun(), sources_.domains() == 2 ? "both" : "every domain",
       same_features
           ? fmt::format("; if samples are the files' {}, {}", sources_.input.columns ? "rows" : "columns", option)
-      : crossed ? "; one of them seems to hold samples as columns and the other as rows: store both alike"
+      : crossed ? "; one of them seems to hold samples as columns and another as rows: store all alike"
                 : ""));
 }
 
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
-  Progress progress(session, "pairs read", reader.samples(), reader.position());
+  Progress progress(session, reader.noun() + " read", reader.samples(), reader.position());
   while (reader.add_next_to(summary)) {
     progress.update(reader.position());
     const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
@@ -330,13 +358,14 @@ void accumulate(const Session& session, PairReader& reader, Summary& summary,
 
 void add_to(Verifier& verifier, const PairReader::Block& block) {
   if (block.weights.size() == 0) {
-    verifier.add(block.X1, block.X2);
+    verifier.add(block.views());
   } else {
-    verifier.add(block.X1, block.X2, block.weights);
+    verifier.add(block.views(), block.weights);
   }
 }
 
 void PairReader::check_features(const Model& model, const std::string& model_path) {
+  check_inputs(inputs_.size(), model);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     check(session_, inputs_[i], model, model_path, static_cast<Domain>(i + 1));
   }

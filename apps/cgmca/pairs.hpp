@@ -20,16 +20,18 @@ class App;
 namespace cgmca::cli {
 
 struct PairSources {
-  std::vector<std::string> paths = {"", ""};
-  std::vector<std::string> names = {"", ""};  // of the domains, from NAME=FILE; empty where not given
+  std::vector<std::string> paths;  // one a domain
+  std::vector<std::string> names;  // of the domains, from NAME=FILE; empty where not given
   InputOptions input;
   std::string match;    // "real/synth": pair the images of two folders by name; empty: by order
   std::string weights;  // --weights; empty: each pair counts once
 
   std::vector<std::string> files() const;  // all that is read
-  bool given() const { return !paths[0].empty() || !paths[1].empty(); }
+  bool given() const { return !paths.empty(); }
+  Index domains() const { return std::ssize(paths); }
+  void check() const;  // throws UsageError where there are fewer than two
 };
-// The positionals X1 and X2, what add_input_options adds, --match and --weights.
+// The positionals X, one a domain, what add_input_options adds, --match and --weights.
 void add_pair_options(CLI::App& command, PairSources& sources, bool required = true);
 
 class PairReader {
@@ -38,26 +40,35 @@ class PairReader {
   // numbers of samples are known and differ.
   PairReader(const PairSources& sources, const Session& session);
 
+  Index count() const { return std::ssize(inputs_); }  // of domains
   Index features(Domain domain) const { return inputs_[slot(domain)].features(); }
+  std::vector<Index> dimensions() const;    // features of each
   std::vector<DomainInfo> domains() const;  // with the names that were given and those of the files' headers
   std::optional<Index> samples() const;
   bool streams() const;
   std::string shape(Domain domain) const { return inputs_[slot(domain)].shape(); }
+  Rows shapes() const;       // {"X1", "'a.npy' (…)"}, …
+  std::string noun() const;  // "pairs", "matched samples"
 
   // Puts the features into the model's order where both have names. Throws WrongDimension or InvalidInput, showing the
   // file and the model, where they do not belong together.
   void check_features(const Model& model, const std::string& model_path);
 
   struct Block {
-    Matrix X1, X2;
-    Vector weights;  // above 0; empty: each counts once
+    std::vector<Matrix> X;  // d_i×n, one a domain
+    Vector weights;         // above 0; empty: each counts once
+
+    Index samples() const { return X.front().cols(); }
+    std::vector<MatrixView> views() const { return {X.begin(), X.end()}; }
   };
   Block next();  // of a size that keeps memory small; no columns at the end
   // Adds the next block as it is stored, in single precision too. False at the end.
   bool add_next_to(Summary& summary);
-  Index first_samples() const;                     // samples of X1, once all are read: those without partner too
+  Index first_samples() const;  // samples of the first input, once all are read: those without partner too
   Index position() const { return gaps_.seen(); }  // pairs read, those left out too
-  const std::vector<Index>& numbers() const { return numbers_; }  // of the pairs handed out last, in X1, from 0
+  const std::vector<Index>& numbers() const {
+    return numbers_;
+  }  // of the pairs handed out last, in the first input, from 0
   // Of a run that was stopped. Left out were pairs with missing values, and those of weight 0.
   void skip(Index pairs, Index left_out = 0);
 
@@ -74,11 +85,11 @@ class PairReader {
   const PairSources sources_;
   const Session& session_;
   std::vector<SampleReader> inputs_;
-  Gaps gaps_{"pairs"};
+  Gaps gaps_;
   std::vector<Index> numbers_;
   std::optional<Index> first_samples_;  // where not all have a partner
   std::optional<WeightReader> weight_reader_;
-  std::optional<Vector> all_weights_;  // of X1's samples, where pairs are matched by key
+  std::optional<Vector> all_weights_;  // of the first input's samples, where they are matched by key
   Vector weights_;                     // of the pairs handed out last
   Index without_weight_ = 0;           // pairs of weight 0 so far
 };

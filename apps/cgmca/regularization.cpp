@@ -5,21 +5,29 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <functional>
 
+#include "domains.hpp"
 #include "mapped.hpp"
 #include "pairs.hpp"
 
 namespace cgmca::cli {
 namespace {
 
-// One value for both domains or two.
-std::array<std::string, 2> both_domains(const std::string& option, const std::string& text) {
-  const auto parts = split_list(text);
-  if (parts.size() == 1) return {parts[0], parts[0]};
-  if (parts.size() == 2) return {parts[0], parts[1]};
-  throw UsageError(fmt::format("{} takes one value for both domains or two as in A,B, not '{}'", option, text));
+// One value for all domains or one each.
+template <class T>
+PerDomain<T> per_domain(const std::string& option, const std::string& text, Index domains,
+                        const std::function<T(const std::string&)>& parse) {
+  std::vector<T> values;
+  for (const std::string& part : split_list(text)) values.push_back(parse(part));
+  if (values.size() == 1 || std::ssize(values) == domains) return PerDomain<T>(values);
+  throw UsageError(fmt::format("{} takes one value for all domains or {} as in {}, not '{}'", option, domains,
+                               domains == 2 ? "A,B" : "A,B,C", text));
 }
+
+Index parse_max_rank(const std::string& text) { return parse_count("--max-rank", text, 1); }
 
 }  // namespace
 
@@ -52,18 +60,15 @@ Ridge parse_ridge(const std::string& text) {
 }
 
 void add_extra_options(CLI::App& command, ExtraSources& extra) {
-  for (auto i : {0U, 1U}) {
-    command
-        .add_option(
-            fmt::format("--extra{}", i + 1), extra.paths[i],
-            fmt::format("More samples of domain {}, without partners: they better its mean and covariance", i + 1))
-        ->option_text("FILE");
-  }
+  add_numbered_options(command, "extra", "FILE", extra.paths, [](std::size_t number) {
+    return fmt::format("More samples of domain {}, without partners: they improve its mean and covariance", number);
+  });
 }
 
 ExtraSamples read_extra(const Session& session, const ExtraSources& sources, const std::vector<DomainInfo>& domains) {
-  ExtraSamples extra;
-  for (auto i : {0U, 1U}) {
+  check_numbered("extra", sources.paths, std::ssize(domains));
+  ExtraSamples extra(domains.size());
+  for (std::size_t i = 0; i < std::min(domains.size(), sources.paths.size()); ++i) {
     if (sources.paths[i].empty()) continue;
     SampleReader reader(sources.paths[i], sources.input);
     if (reader.features() != domains[i].features) {
@@ -80,40 +85,48 @@ ExtraSamples read_extra(const Session& session, const ExtraSources& sources, con
 
 void verify_extra(const Session& session, Verifier& verifier, const ExtraSources& sources, const Model& model,
                   const std::string& model_path) {
-  for (Domain domain : kDomains) {
-    const std::string& path = sources.paths[slot(domain)];
-    if (path.empty()) continue;
-    SampleReader reader = open_samples(session, path, sources.input, model, model_path, domain);
+  check_numbered("extra", sources.paths, model.count());
+  for (std::size_t i = 0; i < sources.paths.size(); ++i) {
+    if (sources.paths[i].empty()) continue;
+    const auto domain = static_cast<Domain>(i + 1);
+    SampleReader reader = open_samples(session, sources.paths[i], sources.input, model, model_path, domain);
     for_complete_samples(session, "extra samples read", reader, sources.input.missing,
                          [&](const Matrix& X) { verifier.add_extra(domain, X); });
   }
 }
 
 std::vector<const Summary*> pointers(const ExtraSamples& extra) {
-  return {extra[0] ? &*extra[0] : nullptr, extra[1] ? &*extra[1] : nullptr};
+  std::vector<const Summary*> result;
+  for (const auto& summary : extra) result.push_back(summary ? &*summary : nullptr);
+  return result;
 }
 
 void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
   command
       .add_option("--max-rank", specs.max_rank,
-                  "Only the R leading principal directions of each domain (R1,R2 for different ones)")
+                  "Only the R leading principal directions of each domain (R1,R2,… for different ones)")
       ->option_text("R");
   command
       .add_option("--ridge", specs.ridge,
                   "Whiten with the covariance plus L times a feature's mean variance, or shrunk automatically "
-                  "(L1,L2 for different ones); default: 0")
+                  "(L1,L2,… for different ones); default: 0")
       ->option_text("L|auto");
 }
 
-void RegularizationSpecs::apply_to(Regularization& options) const {
-  if (!max_rank.empty()) {
-    const auto parts = both_domains("--max-rank", max_rank);
-    options.max_rank = {parse_count("--max-rank", parts[0], 1), parse_count("--max-rank", parts[1], 1)};
+void RegularizationSpecs::check() const {
+  for (const auto& part : split_list(max_rank)) {
+    if (!max_rank.empty()) parse_max_rank(part);
   }
-  if (!ridge.empty()) {
-    const auto parts = both_domains("--ridge", ridge);
-    options.ridge = {parse_ridge(parts[0]), parse_ridge(parts[1])};
+  for (const auto& part : split_list(ridge)) {
+    if (!ridge.empty()) parse_ridge(part);
   }
+}
+
+Regularization RegularizationSpecs::parse(Index domains) const {
+  Regularization result;
+  if (!max_rank.empty()) result.max_rank = per_domain<Index>("--max-rank", max_rank, domains, parse_max_rank);
+  if (!ridge.empty()) result.ridge = per_domain<Ridge>("--ridge", ridge, domains, parse_ridge);
+  return result;
 }
 
 }  // namespace cgmca::cli

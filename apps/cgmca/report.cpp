@@ -1,4 +1,4 @@
-// cgmca report: one page that shows a model, and the pairs in it.
+// cgmca report: one page that shows a model, and matched samples in it.
 #include <cgmca/error.hpp>
 #include <cgmca/verify.hpp>
 
@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "describe.hpp"
+#include "domains.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -43,7 +44,8 @@ Shape parse_shape(const std::string& text) {
 
 // The model whose common space is the first two canonical scores.
 Model first_scores(Model model) {
-  const Index most = std::min<Index>({2, model.domain(Domain::one).scores(), model.domain(Domain::two).scores()});
+  Index most = 2;
+  for (const Domain domain : all_domains(model)) most = std::min(most, model.domain(domain).scores());
   for (auto& map : model.domains) map->mixing = Matrix::Identity(most, map->scores());
   model.common_dimension = most;
   return model;
@@ -56,42 +58,43 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
   const Model scores = first_scores(model);
   const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
   Verifier verifier(model);
-  std::array<std::optional<report::MeasuredR2>, 2> r2;
-  for (Domain domain : kDomains) {
+  std::vector<std::optional<report::MeasuredR2>> r2(model.domains.size());
+  for (const Domain domain : all_domains(model)) {
     if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
   }
   const EndsAtOnce nothing_is_written_yet;
   Seen seen;
-  Progress progress(session, "pairs read", reader.samples());
+  seen.scores.resize(model.domains.size());
+  seen.r2.resize(model.domains.size());
+  Progress progress(session, reader.noun() + " read", reader.samples());
   for (Index done = 0;;) {
     const PairReader::Block block = reader.next();
-    if (block.X1.cols() == 0) break;
+    if (block.samples() == 0) break;
     add_to(verifier, block);
     for (auto& of_domain : r2) {
-      if (of_domain) of_domain->add(block.X1, block.X2, block.weights);
+      if (of_domain) of_domain->add(block.views(), block.weights);
     }
-    for (Index j = (step - done % step) % step; j < block.X1.cols() && seen.scores[0].cols() < kScatterPairs;
+    for (Index j = (step - done % step) % step; j < block.samples() && seen.scores[0].cols() < kScatterPairs;
          j += step) {
-      for (Domain domain : kDomains) {
+      for (const Domain domain : all_domains(model)) {
         Matrix& shown = seen.scores[slot(domain)];
         shown.conservativeResize(scores.common_dimension, shown.cols() + 1);
-        shown.rightCols(1) = apply(scores, domain, (domain == Domain::one ? block.X1 : block.X2).col(j));
+        shown.rightCols(1) = apply(scores, domain, block.X[slot(domain)].col(j));
       }
     }
-    done += block.X1.cols();
+    done += block.samples();
     progress.update(done);
     stop_if_interrupted();
   }
   seen.attained = verifier.attained();
-  for (const std::size_t i : {0U, 1U}) {
+  for (std::size_t i = 0; i < r2.size(); ++i) {
     if (r2[i]) seen.r2[i] = r2[i]->value();
   }
   return seen;
 }
 
 void run(const Session& session, const Options& options) {
-  if (options.pairs.given() && options.pairs.paths[1].empty()) throw UsageError("give both X1 and X2, or neither");
-  if (!options.pairs.given() && !options.pairs.weights.empty()) throw UsageError("--weights needs X1 and X2");
+  if (!options.pairs.given() && !options.pairs.weights.empty()) throw UsageError("--weights needs the samples too");
   std::optional<Shape> shape;
   if (!options.shape.empty()) shape = parse_shape(options.shape);
   std::vector<std::string> inputs = {options.model};
@@ -100,21 +103,27 @@ void run(const Session& session, const Options& options) {
   check_target(options.output, inputs);
 
   const Model model = Model::load(options.model);
+  if (options.pairs.given()) {
+    check_inputs(options.pairs.paths.size(), model,
+                 model.count() == 2 ? "; give both, or none" : "; give all, or none");
+  }
   if (shape) {
     bool fits = false;
     for (const auto& map : model.domains) fits = fits || (map && map->features() == shape->size());
     if (!fits)
-      throw InvalidInput(fmt::format("--shape {} is {} pixels, as neither domain has", options.shape, shape->size()));
+      throw InvalidInput(fmt::format("--shape {} is {} pixels, as no domain has", options.shape, shape->size()));
   }
   std::optional<Seen> seen;
   if (options.pairs.given()) seen = look_at_pairs(session, model, options, shape);
 
   const Seen* pairs = seen ? &*seen : nullptr;
   report::Page page(fmt::format("Fit of {}", options.model),
-                    fmt::format("{} pairs, {} common dimensions", pairs_text(model.samples, model.total_weight),
-                                model.common_dimension));
+                    fmt::format("{} {}, {} common dimensions", pairs_text(model.samples, model.total_weight),
+                                matched_noun(model.count()), model.common_dimension));
   add_facts(page, model);
+  add_graph(page, model);
   add_certificate(page, model, pairs);
+  add_starts(page, model);
   add_correlations(page, model);
   add_error_bars(page, model);
   add_features(page, model, pairs, shape);
@@ -131,7 +140,7 @@ void run(const Session& session, const Options& options) {
 
 void add_report(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("report", "Show a model, and pairs in it, on one page for the browser");
+  auto& command = *app.add_subcommand("report", "Show a model, and matched samples in it, on one page for the browser");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs, false);
   add_output_option(command, options->output, "HTML", "The page to write: one file that needs no network");
@@ -140,7 +149,8 @@ void add_report(CLI::App& app, Session& session) {
   command.footer(
       "Examples:\n"
       "  cgmca report m -o report.html\n"
-      "  cgmca report m a.npy b.npy -o report.html");
+      "  cgmca report m a.npy b.npy -o report.html\n"
+      "  cgmca report m3 a.npy b.npy d.npy -o report.html");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

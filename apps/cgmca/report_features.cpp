@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "describe.hpp"
+#include "domains.hpp"
 #include "report/bar_list.hpp"
 #include "report/features.hpp"
 #include "report/labels.hpp"
@@ -99,10 +100,29 @@ bool keeps_covariance(const Model& model, Domain domain) {
   return model.certificate.constrained[slot(domain)].data > 0;
 }
 
-void add_directions(Page& page, const Model& model, const std::vector<Domain>& tables) {
+Index directions_of(const Model& model) {
   const auto& ranks = model.certificate.covariance_ranks;
-  const Vector& correlations = model.certificate.singular_B;
-  const Index all = std::min({ranks[0], ranks[1], correlations.size()}), count = std::min(all, kDirections);
+  const Index least = *std::min_element(ranks.begin(), ranks.end());
+  return model.count() == 2 ? std::min(least, model.certificate.singular_B.size()) : least;
+}
+
+// "correlation 0.912"; of more than two domains "correlations 0.512 to 0.912" of their j-th scores.
+std::string correlation_text(const Model& model, Index j) {
+  if (model.count() == 2) return fmt::format("correlation {:.3f}", model.certificate.singular_B(j));
+  double least = INFINITY, most = -INFINITY;
+  for (const Domain a : all_domains(model)) {
+    for (const Domain b : all_domains(model)) {
+      if (!(a < b) || !model.domains[slot(a)] || !model.domains[slot(b)]) continue;
+      const double value = model.score_covariance(a, b)(j, j);
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+  }
+  return least > most ? "correlations not known" : fmt::format("correlations {:.3f} to {:.3f}", least, most);
+}
+
+void add_directions(Page& page, const Model& model, const std::vector<Domain>& tables) {
+  const Index all = directions_of(model), count = std::min(all, kDirections);
   std::vector<Matrix> values;
   std::vector<Features> features;
   for (Domain domain : tables) {
@@ -111,14 +131,14 @@ void add_directions(Page& page, const Model& model, const std::vector<Domain>& t
   }
   page.text(
       "Correlation of each feature with the canonical score of its domain, over the samples of the fit. Units do not "
-      "matter. Along a direction, features with bars to the same side rise together, also across the two domains.");
+      "matter. Along a direction, features with bars to the same side rise together, also across the domains.");
   for (Index j = 0; j < count; ++j) {
     std::vector<BarList> lists;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       lists.push_back(largest_correlations(domain_title(model, tables[i]), features[i], values[i].col(j)));
     }
-    page.fold(fmt::format("Direction {}: correlation {:.3f}", j + 1, correlations(j)),
-              report::bar_lists(lists, {-1, 1}), j < kOpenDirections);
+    page.fold(fmt::format("Direction {}: {}", j + 1, correlation_text(model, j)), report::bar_lists(lists, {-1, 1}),
+              j < kOpenDirections);
   }
   if (count < all) page.text(fmt::format("{} more directions are left out.", all - count));
 }
@@ -126,30 +146,32 @@ void add_directions(Page& page, const Model& model, const std::vector<Domain>& t
 void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<Domain>& tables) {
   std::vector<BarList> lists;
   double low = 0;
+  const bool two = model.count() == 2;
   for (Domain domain : tables) {
     const Vector r2 = seen != nullptr ? *seen->r2[slot(domain)] : report::claimed_r2(model, domain);
-    lists.push_back(
-        largest_r2(fmt::format("{}, from {}", domain_title(model, domain), domain_title(model, other(domain))),
-                   features_of(model.domain(domain)), r2));
+    lists.push_back(largest_r2(fmt::format("{}, from {}", domain_title(model, domain),
+                                           two ? domain_title(model, other(domain)) : "all others"),
+                               features_of(model.domain(domain)), r2));
     for (const report::Bar& bar : lists.back().bars) low = std::min(low, bar.value);
   }
   page.section("Translation: R² of each feature");
   page.figure(report::bar_lists(lists, {std::max(low, -1.0), 1}),
               seen != nullptr
-                  ? fmt::format("The share of each feature's variance that the translation from the other domain "
-                                "(lmmse) explains, measured on the {} pairs given. It is negative where the mean "
+                  ? fmt::format("The share of each feature's variance that the translation from the other domain{} "
+                                "(lmmse) explains, measured on the {} {} given. It is negative where the mean "
                                 "would do better.",
-                                seen->attained.samples)
-                  : std::string("The share of each feature's variance that the translation from the other domain "
-                                "(lmmse) explains in the pairs of the fit, as the model claims it. New pairs are "
-                                "explained less well: give some to `cgmca report` to measure that."));
+                                two ? "" : "s", seen->attained.samples, matched_noun(model.count()))
+                  : fmt::format("The share of each feature's variance that the translation from the other domain{0} "
+                                "(lmmse) explains in the {1} of the fit, as the model claims it. New {1} are "
+                                "explained less well: give some to `cgmca report` to measure that.",
+                                two ? "" : "s", matched_noun(model.count())));
 }
 
 }  // namespace
 
 void add_features(Page& page, const Model& model, const Seen* seen, const std::optional<Shape>& shape) {
   std::vector<Domain> tables;
-  for (Domain domain : kDomains) {
+  for (const Domain domain : all_domains(model)) {
     if (is_table(model, domain, shape)) tables.push_back(domain);
   }
   if (tables.empty()) return;
@@ -165,8 +187,13 @@ void add_features(Page& page, const Model& model, const Seen* seen, const std::o
     }
   }
   if (!known.empty()) add_directions(page, model, known);
-  const bool claims = keeps_covariance(model, Domain::one) && keeps_covariance(model, Domain::two);
-  if (model.domains[0] && model.domains[1] && (seen != nullptr || claims)) add_r2(page, model, seen, tables);
+  bool claims = true, whole = true;
+  for (const Domain domain : all_domains(model)) {
+    const bool plain = model.certificate.constrained[slot(domain)].plain();
+    claims = claims && (model.count() == 2 ? keeps_covariance(model, domain) : plain);
+    whole = whole && model.domains[slot(domain)].has_value();
+  }
+  if (whole && (seen != nullptr || claims)) add_r2(page, model, seen, tables);
 }
 
 }  // namespace cgmca::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "describe.hpp"
+#include "domains.hpp"
 #include "report/labels.hpp"
 #include "report/plot.hpp"
 
@@ -38,11 +39,12 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 }
 
 void add_facts(Page& page, const Model& model) {
-  report::Table table{{"", domain_title(model, Domain::one), domain_title(model, Domain::two)},
-                      {},
-                      "The two maps take these features into one common space."};
+  report::Table table{{""}, {}, fmt::format("The {} maps take these features into one common space.", model.count())};
+  if (model.count() == 2) table.caption = "The two maps take these features into one common space.";
+  for (const Domain domain : all_domains(model)) table.columns.push_back(domain_title(model, domain));
   const auto row = [&](const std::string& label, auto value) {
-    table.rows.push_back({label, value(Domain::one), value(Domain::two)});
+    table.rows.push_back({label});
+    for (const Domain domain : all_domains(model)) table.rows.back().push_back(value(domain));
   };
   const Certificate& certificate = model.certificate;
   row("features", [&](Domain d) {
@@ -65,35 +67,31 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
     table.rows.push_back({label, claimed});
     if (seen != nullptr) table.rows.back().push_back(found);
   };
+  const bool two = model.count() == 2;
   const Attained found = seen != nullptr ? seen->attained : Attained{};
   row("squared distance", fmt::format("{:.9g}", certificate.objective), fmt::format("{:.9g}", found.objective));
   row("least possible", fmt::format("{:.9g}", certificate.bound), fmt::format("{:.9g}", found.best_objective));
   const double claimed_shortfall = (certificate.objective - certificate.bound) / certificate.covariance_trace;
   row("above it, of the scale", fmt::format("{:.1e}", claimed_shortfall),
       fmt::format("{:.1e}", seen != nullptr ? found.shortfall() : 0));
-  for (auto i : {0U, 1U}) {
+  if (!two) {
+    row("may fall short of the best by", fmt::format("{:.3g} %", 100 * certificate.gap),
+        fmt::format("{:.3g} %", 100 * found.gap));
+    row("proof", certificate.proof, found.proof);
+  }
+  for (std::size_t i = 0; i < model.domains.size(); ++i) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
         seen != nullptr ? fmt::format("{:.1e}", found.constraint_residuals[i]) : "");
   }
-  row("pairs", pairs_text(model.samples, model.total_weight), pairs_text(found.samples, found.total_weight));
-  table.caption =
-      "What the model claims, and what its maps do to the pairs given. The maps are optimal where the mean squared "
-      "distance of pairs is the least possible, and have the prescribed covariances where the residuals are at "
-      "rounding level.";
+  row(matched_noun(model.count()), pairs_text(model.samples, model.total_weight),
+      pairs_text(found.samples, found.total_weight));
+  table.caption = fmt::format(
+      "What the model claims, and what its maps do to the {0} given. The maps are optimal where the mean squared "
+      "distance of {0} is the least possible, and have the prescribed covariances where the residuals are at "
+      "rounding level.",
+      matched_noun(model.count()));
   page.section("Certificate").table(table);
-}
-
-void add_correlations(Page& page, const Model& model) {
-  const Vector& correlations = model.certificate.singular_B;
-  const report::Axes axes{.title = "Canonical correlations",
-                          .x_label = "direction",
-                          .y_label = "correlation",
-                          .whole_x = true,
-                          .y_low = 0,
-                          .y_high = std::max(1.0, correlations(0))};
-  page.section("Canonical correlations")
-      .figure(report::stems({{"", counted(correlations.size()), values(correlations)}}, axes),
-              "How strongly the two domains share each direction; 1: fully. All at 1 means fewer pairs than features.");
+  if (!two) page.text(fmt::format("Optimum {}.", optimum_text(certificate)));
 }
 
 // Eigenvalues that are all equal, as those of an identity, have no spectrum to plot.
@@ -102,7 +100,7 @@ void add_spectra(Page& page, const Model& model) {
   std::vector<Series> spectra;
   std::string counts;
   bool flat = true;
-  for (Domain domain : kDomains) {
+  for (const Domain domain : all_domains(model)) {
     if (!model.domains[slot(domain)]) continue;
     Vector spectrum = model.domain(domain).covariance_spectrum();
     spectrum = (spectrum.array() / spectrum(0)).max(1e-16).log10();
@@ -110,9 +108,11 @@ void add_spectra(Page& page, const Model& model) {
     counts += fmt::format("{}{} of domain {}", counts.empty() ? "" : ", ", spectrum.size(), number(domain));
     spectra.push_back({fmt::format("domain {}", number(domain)), counted(spectrum.size()), values(spectrum)});
   }
-  if (spectra.size() == 2 && spectra[0].y == spectra[1].y) {
-    spectra.pop_back();
-    spectra.front().name = "both domains";
+  const bool alike =
+      std::all_of(spectra.begin(), spectra.end(), [&](const Series& one) { return one.y == spectra[0].y; });
+  if (spectra.size() > 1 && alike) {
+    spectra.front().name = spectra.size() == 2 ? "both domains" : "all domains";
+    spectra.resize(1);
   }
   if (flat) {
     page.text(fmt::format(
@@ -129,24 +129,40 @@ void add_spectra(Page& page, const Model& model) {
 }
 
 void add_pairs(Page& page, const Model& model, const Seen& seen) {
-  const auto& [Z1, Z2] = seen.scores;
   const auto row = [](const Matrix& Z, Index i) { return values(Z.row(i).transpose()); };
-  page.section("Pairs in the first common directions");
-  page.figure(report::scatter({{"", row(Z1, 0), row(Z2, 0)}}, {.title = "First canonical score of both domains",
-                                                               .x_label = "first score, domain 1",
-                                                               .y_label = "first score, domain 2"}),
-              fmt::format("{} of {} pairs, one a dot; correlation {:.4f}.", Z1.cols(), seen.attained.samples,
-                          model.certificate.singular_B(0)));
-  if (Z1.rows() < 2) return;
+  const std::string noun = matched_noun(model.count());
+  const Matrix& first = seen.scores.front();
+  const bool two = model.count() == 2;
+  if (!two && first.rows() < 2) return;
+  page.section(two ? "Pairs in the first common directions" : "Matched samples in the first common directions");
+  if (two) {
+    page.figure(report::scatter({{"", row(first, 0), row(seen.scores[1], 0)}},
+                                {.title = "First canonical score of both domains",
+                                 .x_label = "first score, domain 1",
+                                 .y_label = "first score, domain 2"}),
+                fmt::format("{} of {} pairs, one a dot; correlation {:.4f}.", first.cols(), seen.attained.samples,
+                            model.certificate.singular_B(0)));
+    if (first.rows() < 2) return;
+  }
+  std::vector<Series> series;
+  for (const Domain domain : all_domains(model)) {
+    const Matrix& Z = seen.scores[slot(domain)];
+    series.push_back({fmt::format("domain {}", number(domain)), row(Z, 0), row(Z, 1)});
+  }
   page.figure(
-      report::scatter({{"domain 1", row(Z1, 0), row(Z1, 1)}, {"domain 2", row(Z2, 0), row(Z2, 1)}},
+      report::scatter(series,
                       {.title = "First two canonical scores", .x_label = "first score", .y_label = "second score"}),
-      "Both members of each pair in the plane of the first two directions; the closer, the better matched.");
+      two ? std::string("Both members of each pair in the plane of the first two directions; the closer, the better "
+                        "matched.")
+          : fmt::format(
+                "{} of {} {}, in every domain, in the plane of the first two directions; the closer, the better "
+                "matched.",
+                first.cols(), seen.attained.samples, noun));
 }
 
 void add_loadings(Page& page, const Model& model, const std::optional<Shape>& shape) {
   std::vector<Domain> shown;
-  for (Domain domain : kDomains) {
+  for (const Domain domain : all_domains(model)) {
     if (model.domains[slot(domain)] && !is_table(model, domain, shape)) shown.push_back(domain);
   }
   if (shown.empty()) return;

@@ -1,11 +1,11 @@
 // The sections of the page that `cgmca report` writes.
 #pragma once
 
-#include <array>
 #include <cgmca/model.hpp>
 #include <cgmca/verify.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "report/html.hpp"
 
@@ -17,11 +17,11 @@ struct Shape {
   Index size() const { return height * width; }
 };
 
-// What one pass over the pairs finds: whether the model fits them, and some of them to look at.
+// What one pass over the matched samples finds: whether the model fits them, and some of them to look at.
 struct Seen {
   Attained attained;
-  std::array<Matrix, 2> scores;             // of the pairs shown: 2 (or 1) × pairs
-  std::array<std::optional<Vector>, 2> r2;  // of each feature, translated from the other domain; of tables
+  std::vector<Matrix> scores;             // of the pairs shown, by domain: 2 (or 1) × pairs
+  std::vector<std::optional<Vector>> r2;  // of each feature, translated from the other domains; of tables
 };
 
 // "domain 2", or the name that it was given.
@@ -33,6 +33,9 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 void add_facts(report::Page& page, const Model& model);
 void add_certificate(report::Page& page, const Model& model, const Seen* seen);
 void add_correlations(report::Page& page, const Model& model);
+// Of more than two domains: who is compared with whom, and where the starts of the search ended.
+void add_graph(report::Page& page, const Model& model);
+void add_starts(report::Page& page, const Model& model);
 void add_error_bars(report::Page& page, const Model& model);
 void add_spectra(report::Page& page, const Model& model);
 void add_pairs(report::Page& page, const Model& model, const Seen& seen);

@@ -69,7 +69,9 @@ void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
           [&options](const std::string& text) {
             options.missing = text == "drop" ? Missing::drop : text == "pass" ? Missing::pass : Missing::error;
           },
-          maps ? "Samples with NaN or empty cells: error (the default), drop (leave them out), pass (write NaN)"
+          maps ? "Samples with NaN or empty cells: error (the default), drop (leave them out), pass (write NaN; of "
+                 "several "
+                 "inputs use the others)"
                : "Matched samples with NaN or empty cells in any domain: error (the default) or drop (leave them out)")
       ->check(CLI::IsMember(choices))
       ->option_text(fmt::format("{}", fmt::join(choices, "|")));

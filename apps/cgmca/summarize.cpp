@@ -1,4 +1,4 @@
-// cgmca summarize: all that a fit needs to know of matched pairs, in one pass and little memory.
+// cgmca summarize: all that a fit needs to know of matched samples, in one pass and little memory.
 #include <cgmca/summary.hpp>
 
 #include <CLI/CLI.hpp>
@@ -26,16 +26,16 @@ struct Options {
 
 void run(const Session& session, const Options& options) {
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("summarize needs -o SUMMARY");
+  options.pairs.check();
   options.checkpoint.check();
   const std::vector<std::string>& inputs = options.pairs.paths;
   if (!options.output.empty()) check_target(options.output, options.pairs.files());
   if (!options.checkpoint.path.empty()) check_target(options.checkpoint.path, options.pairs.files(), {options.output});
   PairReader reader(options.pairs, session);
-  const Index d1 = reader.features(Domain::one), d2 = reader.features(Domain::two);
   const auto n = reader.samples();
-  if (stop_at_estimate(session, options.limits, estimate_summary(d1, d2, n, options.accumulate, bytes_held(reader)),
-                       {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", {d1, d2}}},
-                       {{"X1", reader.shape(Domain::one)}, {"X2", reader.shape(Domain::two)}})) {
+  if (stop_at_estimate(session, options.limits,
+                       estimate_summary(reader.dimensions(), n, options.accumulate, bytes_held(reader)),
+                       {{"n", n ? Json(*n) : Json(nullptr)}, {"dims", reader.dimensions()}}, reader.shapes())) {
     return;
   }
   Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
@@ -56,7 +56,8 @@ void run(const Session& session, const Options& options) {
 
 void add_summarize(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("summarize", "Gather pairs into a small summary that fit and merge take");
+  auto& command =
+      *app.add_subcommand("summarize", "Gather matched samples into a small summary that fit and merge take");
   add_pair_options(command, options->pairs);
   add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
   add_accumulate_option(command, options->accumulate);
@@ -68,6 +69,7 @@ void add_summarize(CLI::App& app, Session& session) {
       "work with a checkpoint goes on with --resume and ends with the same summary to the bit.\n\n"
       "Examples:\n"
       "  cgmca summarize a.npy b.npy -o s\n"
+      "  cgmca summarize a.npy b.npy d.npy -o s3\n"
       "  cgmca summarize a.npy b.npy --weights w.npy -o s\n"
       "  cgmca summarize a.npy b.npy -o s --checkpoint s.part --every 30 --resume");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });

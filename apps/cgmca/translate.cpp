@@ -1,13 +1,16 @@
-// cgmca translate: samples of one domain as samples of the other.
+// cgmca translate: samples of one domain, or of several, as samples of another.
 #include <cgmca/translate.hpp>
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
+#include "domains.hpp"
 #include "files.hpp"
 #include "mapped.hpp"
 #include "options.hpp"
@@ -17,9 +20,9 @@ namespace cgmca::cli {
 namespace {
 
 struct Options {
-  std::string model, input, output, standard_errors, lower, upper;
+  std::string model, from, to, output, standard_errors, lower, upper;
+  std::vector<std::string> inputs;
   double interval = 0;
-  Domain from = Domain::two, to = Domain::one;
   Method method = Method::lmmse;
   Index iterations = 0;
   MapOptions map;
@@ -27,7 +30,6 @@ struct Options {
 
 void check(const Options& options) {
   options.map.check();
-  if (options.from == options.to) throw UsageError("--from and --to name the same domain");
   if (options.iterations > 0 && options.method != Method::lsqr) {
     throw UsageError(fmt::format("--iterations is for --method lsqr; {} needs none", name(options.method)));
   }
@@ -39,12 +41,43 @@ void check(const Options& options) {
     throw UsageError(fmt::format("--{} is for --method lmmse; {} has no standard errors",
                                  limits ? "interval" : "stderr", name(options.method)));
   }
-  std::vector<std::string> outputs;
+  std::vector<std::string> outputs, inputs = options.inputs;
+  inputs.push_back(options.model);
   for (const std::string& target : {options.output, options.standard_errors, options.lower, options.upper}) {
     if (target.empty()) continue;
-    check_target(target, {options.model, options.input}, outputs);
+    check_target(target, inputs, outputs);
     outputs.push_back(target);
   }
+}
+
+// From where to where, as the model has it.
+struct Way {
+  std::vector<Domain> from;
+  Domain to;
+};
+
+Way way_of(const Options& options, const Model& model) {
+  Way way{parse_domains("--from", options.from, model), parse_domain("--to", options.to, model)};
+  if (std::find(way.from.begin(), way.from.end(), way.to) != way.from.end()) {
+    throw UsageError("--from and --to name the same domain");
+  }
+  if (way.from.size() != options.inputs.size()) {
+    throw UsageError(fmt::format("--from names {} domain{} for {} input{}", way.from.size(),
+                                 way.from.size() == 1 ? "" : "s", options.inputs.size(),
+                                 options.inputs.size() == 1 ? "" : "s"));
+  }
+  if (way.from.size() > 1 && options.method != Method::lmmse) {
+    throw UsageError(fmt::format("--method {} translates from one domain; from {} together only lmmse does",
+                                 name(options.method), way.from.size()));
+  }
+  return way;
+}
+
+Matrix stacked(const std::vector<Matrix>& parts) {
+  const Index d = parts.front().rows();
+  Matrix all(d * std::ssize(parts), parts.front().cols());
+  for (std::size_t i = 0; i < parts.size(); ++i) all.middleRows(d * static_cast<Index>(i), d) = parts[i];
+  return all;
 }
 
 // What lmmse says of each sample, one below the other: the translation, and what was asked for of its standard errors
@@ -53,38 +86,63 @@ Matrix with_errors(const Translation& map, const Options& options, const Matrix&
   std::vector<Matrix> parts = {map(X)};
   if (!options.standard_errors.empty()) parts.push_back(map.standard_errors(X));
   if (options.interval > 0) parts.push_back(map.half_widths(X, options.interval));
-  const Index d = parts.front().rows();
-  Matrix all(d * static_cast<Index>(parts.size()), X.cols());
-  for (std::size_t i = 0; i < parts.size(); ++i) all.middleRows(d * static_cast<Index>(i), d) = parts[i];
-  return all;
+  return stacked(parts);
 }
 
-std::function<Matrix(const Matrix&)> map_of(const Model& model, const Options& options) {
+// The same from several domains, where a sample may lack some of them.
+Matrix from_several(const Model& model, const Options& options, const Way& way, const std::vector<Matrix>& X) {
+  std::vector<DomainSamples> present;
+  for (std::size_t i = 0; i < X.size(); ++i) present.push_back({way.from[i], X[i]});
+  if (options.standard_errors.empty() && options.interval == 0) return translate(model, present, way.to);
+  const std::optional<double> probability = options.interval > 0 ? std::optional(options.interval) : std::nullopt;
+  const Estimate estimated = estimate(model, present, way.to, probability);
+  std::vector<Matrix> parts = {estimated.X};
+  if (!options.standard_errors.empty()) parts.push_back(estimated.standard_errors);
+  if (probability) parts.push_back(estimated.half_widths);
+  return stacked(parts);
+}
+
+using Map = std::function<Matrix(const std::vector<Matrix>&)>;
+
+Map map_of(const Model& model, const Options& options, const Way& way) {
+  if (way.from.size() > 1) {
+    return [&](const std::vector<Matrix>& X) { return from_several(model, options, way, X); };
+  }
   if (options.method != Method::lsqr) {
-    return [&options, map = translation(model, options.from, options.to, options.method)](const Matrix& X) {
-      return with_errors(map, options, X);
+    return [&options, map = translation(model, way.from, way.to, options.method)](const std::vector<Matrix>& X) {
+      return with_errors(map, options, X.front());
     };
   }
-  return [&](const Matrix& X) {
-    return translate(model, options.from, options.to, X, Method::lsqr, {.iterations = options.iterations});
+  return [&](const std::vector<Matrix>& X) {
+    return translate(model, way.from.front(), way.to, X.front(), Method::lsqr, {.iterations = options.iterations});
   };
+}
+
+// "X1_from_2", "X1_from_2_3"
+std::string variable_of(const Way& way) {
+  std::string text = fmt::format("X{}_from", number(way.to));
+  for (const Domain domain : way.from) text += fmt::format("_{}", number(domain));
+  return text;
 }
 
 void run(const Session& session, const Options& options) {
   check(options);
   const Model model = Model::load(options.model);
-  const DomainMap& target = model.domain(options.to);
-  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, options.from);
+  const Way way = way_of(options, model);
+  const DomainMap& target = model.domain(way.to);
+  std::vector<SampleReader> readers;
+  for (std::size_t i = 0; i < way.from.size(); ++i) {
+    readers.push_back(open_samples(session, options.inputs[i], options.map.input, model, options.model, way.from[i]));
+  }
   const Index d = target.features();
   const Index parts = 1 + (options.standard_errors.empty() ? 0 : 1) + (options.interval > 0 ? 1 : 0);
-  Mapped mapped = map_samples(session, reader, parts * d, options.map.input.missing, map_of(model, options));
+  Mapped mapped = map_samples(session, readers, parts * d, options.map.input.missing, map_of(model, options, way));
   const Index n = mapped.Y.cols();
   std::vector<Output> outputs;
   std::vector<std::string> written;
   const auto add = [&](const std::string& path, Matrix Y, const std::string& suffix) {
-    const std::string variable = fmt::format("X{}_from_{}{}", number(options.to), number(options.from), suffix);
-    outputs.push_back(
-        {path, std::move(Y), options.map.write(variable, target.feature_names), mapped.ids, options.map.id_name()});
+    outputs.push_back({path, std::move(Y), options.map.write(variable_of(way) + suffix, target.feature_names),
+                       mapped.ids, options.map.id_name()});
     written.push_back(path);
   };
   if (!options.standard_errors.empty()) add(options.standard_errors, mapped.Y.middleRows(d, d), "_stderr");
@@ -97,8 +155,8 @@ void run(const Session& session, const Options& options) {
   write_all(outputs);
   session.result(
       {{"n", n}, {"features", target.features()}, {"method", name(options.method)}, {"missing", mapped.missing}},
-      fmt::format("{} samples of domain {} as samples of domain {} ({} features) by {}\n", n, number(options.from),
-                  number(options.to), target.features(), name(options.method)),
+      fmt::format("{} samples of {} as samples of domain {} ({} features) by {}\n", n, domains_text(way.from),
+                  number(way.to), target.features(), name(options.method)),
       written);
 }
 
@@ -106,11 +164,15 @@ void run(const Session& session, const Options& options) {
 
 void add_translate(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("translate", "Turn samples of one domain into samples of the other");
+  auto& command =
+      *app.add_subcommand("translate", "Turn samples of one domain, or of several, into samples of another");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  command.add_option("X", options->input, "Samples of domain --from, one a row")->required();
-  add_domain_option(command, "--from", options->from, "The domain that the samples are of")->required();
-  add_domain_option(command, "--to", options->to, "The domain to turn them into")->required();
+  command.add_option("X", options->inputs, "Samples of the domains --from, one a row, matched by order")
+      ->required()
+      ->expected(1, -1);
+  add_domain_option(command, "--from", options->from,
+                    "The domains that the inputs are of, by number or name: 2, or 2,3 for two inputs");
+  add_domain_option(command, "--to", options->to, "The domain to turn them into");
   add_output_option(
       command, options->output, "Y",
       "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else X1_from_2)");
@@ -118,9 +180,10 @@ void add_translate(CLI::App& app, Session& session) {
     *chosen = need_choice(text, kMethods, "method");
   };
   command
-      .add_option_function<std::string>("--method", choose,
-                                        "lmmse: best linear estimate (default); exact: nearest to the mean; "
-                                        "mahalanobis: most likely; lsqr: iterative, stopped early")
+      .add_option_function<std::string>(
+          "--method", choose,
+          "lmmse: best linear estimate (default), also from several; exact: nearest to the mean; "
+          "mahalanobis: most likely; lsqr: iterative, stopped early")
       ->check(CLI::IsMember(names_of(kMethods)))
       ->option_text(fmt::format("{}", fmt::join(names_of(kMethods), "|")));
   command.add_option("--iterations", options->iterations, "Most iterations of lsqr; default: min(k, d, 20)")
@@ -139,11 +202,14 @@ void add_translate(CLI::App& app, Session& session) {
   command.add_option("--upper", options->upper, "Where to write the upper limits")->option_text("FILE");
   add_map_options(command, options->map);
   command.footer(
+      "A sample that one of several inputs lacks (NaN or empty cells) is translated from the others with "
+      "--missing pass.\n\n"
       "Examples:\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.npy\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.csv --stderr e.csv\n"
       "  cgmca translate m --from 2 --to 1 b.npy -o c.csv --interval 0.9 --lower low.csv --upper high.csv\n"
-      "  cgmca translate m --from 1 --to 2 a.npy -o c.npy --method lsqr --iterations 5");
+      "  cgmca translate m --from 1 --to 2 a.npy -o c.npy --method lsqr --iterations 5\n"
+      "  cgmca translate m3 --from 2,3 --to 1 b.npy d.npy -o c.npy --stderr e.npy");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

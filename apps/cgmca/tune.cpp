@@ -24,6 +24,7 @@ struct Options {
 };
 
 void run(const Session& session, Options& options) {
+  options.pairs.check();
   options.tuning.check();
   if (!options.output.empty()) check_target(options.output, options.pairs.files());
   std::optional<EndsAtOnce> until_written(std::in_place);
@@ -62,7 +63,8 @@ void run(const Session& session, Options& options) {
 
 void add_tune(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
-  auto& command = *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the pairs");
+  auto& command =
+      *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the pairs of two domains");
   add_pair_options(command, options->pairs);
   add_tuning_options(command, options->tuning);
   add_extra_options(command, options->extra);

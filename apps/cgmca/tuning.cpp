@@ -149,14 +149,15 @@ void TuningSpecs::check() const {
 
 void read_folds(const Session& session, PairReader& reader, Folds& folds,
                 const std::function<void(const PairReader::Block&)>& use) {
-  Progress progress(session, "pairs read", reader.samples());
+  Progress progress(session, reader.noun() + " read", reader.samples());
   for (;;) {
     const PairReader::Block block = reader.next();
-    if (block.X1.cols() == 0) return;
+    if (block.samples() == 0) return;
+    const MatchedSamples X(block.X.begin(), block.X.end());
     if (block.weights.size() == 0) {
-      folds.add(block.X1, block.X2);
+      folds.add(X);
     } else {
-      folds.add(block.X1, block.X2, block.weights);
+      folds.add(X, block.weights);
     }
     if (use) use(block);
     progress.update(reader.position());
@@ -195,6 +196,7 @@ void append(Labelled& all, const Labelled& more) {
 
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
                   const InputOptions& input) {
+  if (reader.count() != 2) tune(Folds(reader.domains()), {});  // it refuses, before anything is read
   TuneOptions options = grid(specs);
   options.data = data;
   const bool classes = !specs.labels.empty();
@@ -210,8 +212,8 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
     numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
     if (!keep) return;
-    X1 = appended(std::move(X1), block.X1);
-    X2 = appended(std::move(X2), block.X2);
+    X1 = appended(std::move(X1), block.X[0]);
+    X2 = appended(std::move(X2), block.X[1]);
   });
   if (keep) options.pairs = {&X1, &X2};
   Labelled references, queries;

@@ -34,7 +34,14 @@ Matrix feature_correlations(const Model& model, Domain domain, Index count) {
 }
 
 Vector claimed_r2(const Model& model, Domain to) {
-  const Translation lmmse = translation(model, other(to), to);
+  const Translation lmmse = translation(model, model.others(to), to);
+  if (model.count() > 2) {
+    for (const Regularized& one : model.certificate.constrained) {
+      if (!one.plain()) throw InvalidInput("R² of more than two domains fitted with a ridge must be measured");
+    }
+    const Vector variance = sample_variance(model.domain(to), model.certificate.constrained[slot(to)]);
+    return 1 - lmmse.standard_error.array().square() / variance.array();
+  }
   const Regularized& covariance = model.certificate.constrained[slot(other(to))];
   // x̂ - mean = L t with L = P diag(σ) = cov(x, t) and cov(t) = (I - β T Tᵀ) / α, which is I in the plain fit.
   const Matrix& L = lmmse.left;
@@ -45,17 +52,19 @@ Vector claimed_r2(const Model& model, Domain to) {
 }
 
 MeasuredR2::MeasuredR2(const Model& model, Domain to)
-    : translation_(translation(model, other(to), to)),
+    : to_(to),
+      translation_(translation(model, model.others(to), to)),
       sum_(Vector::Zero(translation_.mean_to.size())),
       squares_(sum_),
       squared_errors_(sum_) {}
 
-void MeasuredR2::add(const MatrixView& X1, const MatrixView& X2, const Vector& weights) {
-  const MatrixView& from = translation_.from.front() == Domain::one ? X1 : X2;
-  const MatrixView& to = translation_.from.front() == Domain::one ? X2 : X1;
+void MeasuredR2::add(const std::vector<MatrixView>& X, const Vector& weights) {
+  std::vector<MatrixView> from;
+  for (const Domain domain : translation_.from) from.push_back(X[slot(domain)]);
+  const MatrixView& to = X[slot(to_)];
   if (to.cols() == 0) return;
   if (origin_.size() == 0) origin_ = to.col(0);
-  const Matrix errors = to - translation_(from), moved = to.colwise() - origin_;
+  const Matrix errors = to - translation_(translation_.stacked(from)), moved = to.colwise() - origin_;
   if (weights.size() == 0) {
     squared_errors_ += errors.rowwise().squaredNorm();
     sum_ += moved.rowwise().sum();

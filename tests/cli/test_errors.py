@@ -14,7 +14,7 @@ import pytest
     (["fit", "a.npy", "b.npy", "-o", "m", "--threads", "0"], "--threads"),
     (["fit", "a.npy", "-o", "m"], "two inputs"),
     (["fit", "a.npy", "b.npy"], "-o MODEL"),
-    (["fit", "a.npy", "b.npy", "c.npy", "-o", "m"], "c.npy"),
+    (["verify", "m", "a.npy", "b.npy", "c.npy"], "3 inputs are given"),
     (["fit", "a.npy", "b.npy", "--summary", "s", "-o", "m"], "not both"),
     (["fit", "a.npy", "b.npy", "-o", "./a.npy"], "choose another name"),
     (["summarize", "a.npy", "b.npy", "-o", "s", "--checkpoint", "./s"], "choose another name"),

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["fit", "verify", "translate", "report", "apply", "info", "summarize", "merge", "tune", "export", "reproduce"]
+COMMANDS = ["fit", "verify", "translate", "report", "apply", "fuse", "info", "summarize", "merge", "tune", "export", "reproduce"]
 
 
 def examples(text):
@@ -26,6 +26,8 @@ def test_every_example_of_the_help_runs(folder, command):
     folder.model()
     folder.summary()
     np.save(folder / "w.npy", np.ones(60))
+    np.save(folder / "d.npy", folder.a[:, :4] + folder.b[:, :4])
+    folder.ok("fit", "a.npy", "b.npy", "d.npy", "--cov", "identity:2", "-o", "m3", "-q")
     for i, rows in enumerate((slice(0, 30), slice(30, 60))):
         np.save(folder / f"a{i}.npy", folder.a[rows])
         folder.ok("summarize", f"a{i}.npy", f"a{i}.npy", "-o", f"s{i}", "-q")

@@ -32,6 +32,7 @@ def furnished(folder):
     write_table(folder / "field.csv", folder.b, ["b1", "b2", "b3", "b4", "b5"], order, {(order[0], 1)})
     np.savetxt(folder / "times.csv", np.arange(60) % 4, fmt="%d", header="times", comments="")
     np.savetxt(folder / "classes.csv", (folder.a[:, 0] > 0).astype(int), fmt="%d", header="class", comments="")
+    np.save(folder / "c.npy", folder.a[:, :4] + folder.b[:, :4])
     for part, rows in ((1, slice(0, 30)), (2, slice(30, 60))):
         np.save(folder / f"a{part}.npy", folder.a[rows])
         np.save(folder / f"b{part}.npy", folder.b[rows])
@@ -39,7 +40,7 @@ def furnished(folder):
 
 
 def test_there_is_a_block_for_each_kind_of_user():
-    assert len(blocks()) == 6
+    assert len(blocks()) == 7
 
 
 @pytest.mark.parametrize("block", blocks())

@@ -38,12 +38,15 @@ def inside(X, Y, rank):
         return call
 
     class Summary:
-        def __init__(self, *arguments):
-            self.summary = _core.Summary(*arguments)
+        def __init__(self, *arguments, **more):
+            self.summary = _core.Summary(*arguments, **more)
 
-        def add(self, X, Y):
-            timed(self.summary.add)(X, Y)
+        def add(self, *arrays, **more):
+            timed(self.summary.add)(*arrays, **more)
             return self.summary
+
+        def __getattr__(self, name):
+            return getattr(self.summary, name)
 
     class Core:
         Summary, fit = Summary, staticmethod(timed(_core.fit))

@@ -1,6 +1,6 @@
 """Covariance-generalized matching component analysis (CGMCA).
 
-From matched pairs of two kinds of measurement it finds two affine maps into one common space that bring the pairs as
+From matched samples of two or more kinds of measurement it finds affine maps into one common space that bring them as
 close together as possible while each map's output has exactly the covariance you prescribe.
 
 >>> import numpy as np, cgmca
@@ -16,27 +16,36 @@ True
 >>> model.certificate_.excess < 1e-12               # no other maps can bring them closer
 True
 
+More than two domains are given as a list or a dict, ``fit([X1, X2, X3])``, and each method takes them so:
+
+>>> names = {"clean": X, "noisy": X + random.normal(size=X.shape), "other": Y}
+>>> three = cgmca.MCA(n_components=3).fit(names)
+>>> three.certificate_.certified                    # proven to be the best, here too
+True
+>>> three.translate({"noisy": names["noisy"], "other": Y}, target="clean").shape
+(300, 8)
+
 Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summary`. Files: `read`, `read_blocks`,
 `write`; `load` and `save` for models, which the command line `cgmca` shares. Complex data: `real_features`. Covariances
 by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`; how many correlations are real:
 `permutation_test`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`,
-`plot_translation`.
+`plot_graph`, `plot_starts`, `plot_translation`.
 """
 
 from . import datasets, image
-from ._certificate import Certificate, FitWarning, Regularized
+from ._certificate import Certificate, FitWarning, Regularized, Start
 from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
 from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._models import load, save
-from ._plotting import plot_correlations, plot_translation
+from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
 from ._settings import Covariance
 from ._tables import real_features
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
-    "PermutationTest", "Regularized", "TuneResult", "__version__", "blas_description", "datasets", "image", "load",
-    "permutation_test", "plot_correlations", "plot_translation", "read", "read_blocks", "real_features", "save",
-    "set_threads", "threads", "tune", "write",
+    "PermutationTest", "Regularized", "Start", "TuneResult", "__version__", "blas_description", "datasets", "image",
+    "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts", "plot_translation", "read",
+    "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",
 ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FitWarning(UserWarning):
-    """A fit that is right, but should not be trusted on new samples: it says why, and what to do."""
+    """A fit that is right, but should not be trusted blindly: it says why, and what to do."""
 
 
 class Regularized(NamedTuple):
@@ -25,35 +25,66 @@ class Regularized(NamedTuple):
     samples: int
 
 
+class Start(NamedTuple):
+    """One ascent of the search that fits more than two domains.
+
+    ``kind`` says where it began, ``value`` is what it reached in ``sweeps`` steps, ``f_below_best`` by which part that
+    is below the best one's, and ``distance_to_best`` how far its maps are from the best: the same below about 1e-6.
+    """
+
+    kind: str
+    value: float
+    sweeps: int
+    converged: bool
+    f_below_best: float
+    distance_to_best: float
+
+
 @dataclasses.dataclass(frozen=True)
 class Certificate:
     """What a fit attained, beside what no fit can surpass.
 
-    ``excess`` and ``constraint_residuals`` are rounding errors, or something is wrong.
+    ``constraint_residuals`` are rounding errors, or something is wrong. So is ``excess`` where the fit is
+    ``certified``, as that of two domains always is.
 
     Attributes
     ----------
     objective : float
-        Mean squared distance of the mapped pairs.
+        Mean squared distance of the mapped pairs; of more than two domains that of all pairs of domains, weighted.
     bound : float
         No maps with the prescribed covariances can go below.
-    constraint_residuals : (float, float)
+    constraint_residuals : tuple of float, one a domain
         Relative distance of each map's output covariance from the prescribed one.
-    constrained : (Regularized, Regularized)
+    constrained : tuple of Regularized
         The covariance of each domain that is meant by that: the sample covariance Θ, or a regularized one.
     covariance_trace : float
         The scale of objective and bound: that of pairs which have nothing to do with each other.
     singular_A, singular_B : ndarray
-        Singular values of the product of the covariances' factors; the canonical correlations.
-    ranks, covariance_ranks : (int, int)
+        Singular values of the product of the covariances' factors; the canonical correlations. Empty of more than
+        two domains.
+    ranks, covariance_ranks : tuple of int
         Of the data, and of the prescribed covariances.
     min_gap : float
         Smallest relative gap between the canonical correlations used. Where it is tiny the directions, though not
         the optimum, are determined by a rule more than by the data.
-    tolerances : (float, float)
+    tolerances : tuple of float
         Singular values of a domain below this fraction of its largest count as zero.
     route : str
         Form of the summary and the factorizations used.
+    weights : ndarray of shape (m, m)
+        The graph: how much each pair of domains counts.
+    certified : bool
+        The maps are proven to be the best ones.
+    gap : float
+        What the maps maximize is at most this part below the best possible; 0 of two domains.
+    proof : str
+        What ``bound`` rests on: 'closed form', 'identity', 'commuting', 'dense', 'ADMM' or 'pairwise only'.
+    starts : tuple of Start
+        Where every ascent of the search ended; none of two domains.
+    sweeps : int
+        Of all of them together.
+    stopped_early : bool
+        A limit ended the search.
 
     Examples
     --------
@@ -66,16 +97,23 @@ class Certificate:
 
     objective: float
     bound: float
-    constraint_residuals: Tuple[float, float]
-    constrained: Tuple[Regularized, Regularized]
+    constraint_residuals: Tuple[float, ...]
+    constrained: Tuple[Regularized, ...]
     covariance_trace: float
     singular_A: Array
     singular_B: Array
-    ranks: Tuple[int, int]
-    covariance_ranks: Tuple[int, int]
+    ranks: Tuple[int, ...]
+    covariance_ranks: Tuple[int, ...]
     min_gap: float
-    tolerances: Tuple[float, float]
+    tolerances: Tuple[float, ...]
     route: str
+    weights: Array
+    certified: bool
+    gap: float
+    proof: str
+    starts: Tuple[Start, ...]
+    sweeps: int
+    stopped_early: bool
 
     @property
     def excess(self) -> float:

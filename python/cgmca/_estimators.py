@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _tables
 from ._certificate import FitWarning
 from ._compat import check_array, check_n_features, validate_data, warn_user
-from ._settings import as_choice, as_count, as_covariances, as_fraction, as_pair, as_ridge
+from ._domains import are_several, as_given, by_number, in_all_domains, label, names_of_new
+from ._settings import as_choice, as_count, as_covariances, as_fraction, as_ridge, as_search, per_domain
 from ._using import Using
 
 if TYPE_CHECKING:
@@ -29,20 +30,23 @@ class _Pending:
     def __init__(self, summary: _core.Summary, estimator: "_Matching") -> None:
         self.summary = summary
         self.estimator = clone(estimator)  # as it is set now
-        self.estimator._settings()  # bad ones are told at once
+        self._settings()  # bad ones are told at once
         self.model: Optional[_core.Model] = None
 
     def get(self) -> _core.Model:
         if self.model is None:
-            self.model = _fit(self.summary, **self.estimator._settings())
+            self.model = _fit(self.summary, **self._settings())
         return self.model
+
+    def _settings(self) -> dict[str, Any]:
+        return self.estimator._settings(len(self.summary.n_features))
 
 
 def _fit(summary: _core.Summary, **settings: Any) -> _core.Model:
     try:
         model = _core.fit(summary, **settings)
     except _core.InfeasibleError as error:
-        if ":" in settings[f"c{error.domain}"].description:  # as identity:9, whose number is n_components
+        if ":" in settings["covariances"][error.domain - 1].description:  # as identity:9, whose number is n_components
             error.args = (f"{error}: n_components is {error.covariance_rank}, at most {error.data_rank} is possible",)
         raise
     for text in model.warnings():
@@ -50,21 +54,25 @@ def _fit(summary: _core.Summary, **settings: Any) -> _core.Model:
     return model
 
 
-def _as_columns(Y: Any, **options: Any) -> Any:
-    """The second domain: a single feature may come one-dimensional, as scikit-learn's targets do."""
-    _tables.refuse_complex(Y, "Y")
-    Y = check_array(_tables.plain(Y), dtype="numeric", ensure_2d=False, input_name="Y", **options)
+def _as_columns(Y: Any, name: str = "Y", **options: Any) -> Any:
+    """A domain but the first: a single feature may come one-dimensional, as scikit-learn's targets do."""
+    _tables.refuse_complex(Y, name)
+    Y = check_array(_tables.plain(Y), dtype="numeric", ensure_2d=False, input_name=name, **options)
     return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
-def _names_of_second(Y: Any) -> Optional[list[str]]:
-    """The names of Y's features; a pandas Series has one."""
+def _names_of_later(Y: Any) -> Optional[list[str]]:
+    """The names of the features of a domain but the first; a pandas Series has one."""
     name = getattr(Y, "name", None)
     return [name] if isinstance(name, str) and _is_flat(Y) else _tables.names_of(Y)
 
 
 def _is_flat(Y: Any) -> bool:
     return len(Y.shape if hasattr(Y, "shape") else np.asarray(Y).shape) == 1
+
+
+def _extra_label(number: int, m: int) -> str:
+    return ("extra_X", "extra_Y")[number - 1] if m == 2 else f"extra[{number - 1}]"
 
 
 def _keep_names(estimator: Any, names: Optional[Sequence[str]]) -> None:
@@ -83,22 +91,30 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
     rank_tol: Optional[float]
     accumulate: str
     calibrate: Optional[int]
+    graph: Any
+    random_state: Any
+    random_starts: int
+    max_sweeps: int
+    max_seconds: Optional[float]
     n_features_in_: int
     summary_: _core.Summary
 
     # Fitting
 
-    def fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+    def fit(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
             sample_weight: Optional[ArrayLike] = None, extra_X: Optional[ArrayLike] = None,
-            extra_Y: Optional[ArrayLike] = None, missing: str = "error") -> Self:
-        """Find the two maps.
+            extra_Y: Optional[ArrayLike] = None, extra: Any = None, missing: str = "error") -> Self:
+        """Find the maps.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features_x)
+        X : array-like of shape (n_samples, n_features_x), or a list or dict of arrays
             Samples of domain 1: an array, a data frame (pandas, polars), a pyarrow Table or a SciPy sparse matrix.
             C-contiguous float64 arrays are used where they lie; other types are converted block by block. The names of
             a table's columns are kept and checked at every later use.
+
+            Or samples of any number of domains, without Y: a list with an array for each, or a dict of such arrays,
+            whose keys become the domains' names. Row i of all of them belongs together.
         Y : array-like of shape (n_samples, n_features_y) or (n_samples,)
             Samples of domain 2: row i belongs to row i of X.
         y : array-like
@@ -108,6 +124,8 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             are counts, not precisions: their sum takes the place of n, in error bars too.
         extra_X, extra_Y : array-like of shape (any number, n_features)
             Samples of a domain without partners. They better its mean and covariance.
+        extra : list or dict of such arrays
+            The same for any number of domains, None for a domain without such samples.
         missing : {'error', 'drop'}
             NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
 
@@ -116,29 +134,28 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         self
         """
         as_choice("missing", missing, ("error", "drop"))
-        Y = self._second(Y, y)
-        names, one_dimensional = _names_of_second(Y), _is_flat(Y)
-        X, Y, weights = self._check_pairs(X, Y, sample_weight, reset=True, least=2, missing=missing)
+        domain_names, arrays = self._given(X, Y, y)
+        names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
+        arrays, weights = self._check_matched(arrays, sample_weight, reset=True, least=2, missing=missing)
         self.__dict__.pop("summary_", None)
         self._one_dimensional = one_dimensional
-        names_of_X = vars(self).get("feature_names_in_")
-        settings = self._settings(_tables.in_order(extra_X, names_of_X, "extra_X"),
-                                  _tables.in_order(extra_Y, names, "extra_Y"), missing)
-        summary = self._add(self._new_summary(X, Y, names), X, Y, weights)
+        summary = self._new_summary(arrays, names, domain_names)
+        settings = self._settings(len(arrays), self._extra(extra, extra_X, extra_Y, summary), missing)
+        summary = self._add(summary, arrays, weights)
         model = _fit(summary, **settings)
         folds = as_count("calibrate", self.calibrate)
         if folds is not None:
-            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in (X, Y)]
-            model = _core.calibrate(model, *dense, folds, 1, **settings, sample_weight=weights)
+            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
+            model = _core.calibrate(model, dense, folds, 1, weights, **settings)
         self._model = model
         return self
 
-    def partial_fit(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+    def partial_fit(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
                     sample_weight: Optional[ArrayLike] = None, missing: str = "error") -> Self:
-        """Take in more pairs. The maps are computed when they are next needed.
+        """Take in more matched samples. The maps are computed when they are next needed.
 
-        The pairs gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
-        summary: after it `partial_fit` begins anew, with a warning. ``sample_weight`` and ``missing`` are as
+        The samples gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
+        summary: after it `partial_fit` begins anew, with a warning. X, Y, ``sample_weight`` and ``missing`` are as
         in `fit`.
         """
         as_choice("missing", missing, ("error", "drop"))
@@ -147,20 +164,20 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         if first and "_model" in vars(self):
             warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
                       "them by partial_fit", FitWarning)
-        Y = self._second(Y, y)
-        names, one_dimensional = _names_of_second(Y), _is_flat(Y)
-        X, Y, weights = self._check_pairs(X, Y, sample_weight, reset=first, least=1, missing=missing)
+        domain_names, arrays = self._given(X, Y, y, self.summary_.names if not first else None)
+        names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
+        arrays, weights = self._check_matched(arrays, sample_weight, reset=first, least=1, missing=missing)
         if first:
-            self.summary_ = self._add(self._new_summary(X, Y, names), X, Y, weights)
+            self.summary_ = self._add(self._new_summary(arrays, names, domain_names), arrays, weights)
             self._one_dimensional = one_dimensional
         else:
-            self.summary_ = self._add(self.summary_, X, Y, weights)
+            self.summary_ = self._add(self.summary_, arrays, weights)
         self._model = _Pending(self.summary_, self)
         return self
 
     def fit_summary(self, summary: _core.Summary, *, extra_X: Optional[ArrayLike] = None,
-                    extra_Y: Optional[ArrayLike] = None) -> Self:
-        """Find the two maps for the pairs of a `Summary`, from however many blocks, files or processes.
+                    extra_Y: Optional[ArrayLike] = None, extra: Any = None) -> Self:
+        """Find the maps for the samples of a `Summary`, from however many blocks, files or processes.
 
         Examples
         --------
@@ -174,40 +191,18 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         (2, 4)
         """
         self._refuse_to_calibrate("fit_summary")
-        self._model = _fit(summary, **self._settings(extra_X, extra_Y))
+        settings = self._settings(len(summary.n_features), self._extra(extra, extra_X, extra_Y, summary))
+        self._model = _fit(summary, **settings)
         self.__dict__.pop("summary_", None)
         self._one_dimensional = False
         _keep_names(self, summary.feature_names[0])
         self.n_features_in_ = summary.n_features[0]
         return self
 
-    def fit_transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
-                      sample_weight: Optional[ArrayLike] = None) -> Any:
-        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array.
-
-        That is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which that
-        step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
-        """
+    def fit_transform(self, X: Any, Y: Any = None, *, y: Any = None, sample_weight: Any = None) -> Any:
         return self.fit(X, Y, y=y, sample_weight=sample_weight).transform(X)
 
-    # Using the maps
-
-    def transform(self, X: ArrayLike, Y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
-        """Domain 1, and domain 2 if given, in the common space.
-
-        Parameters
-        ----------
-        X, Y : array-like
-            A table's columns must have the names they had in `fit`. Those of X must be in the same order too, as in all
-            of scikit-learn; those of Y are put in order, with a warning.
-        missing : {'error', 'pass'}
-            NaN is an error, or makes rows of NaN.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components), or a pair of them when Y is given
-            ``set_output(transform="pandas")`` makes the first a data frame.
-        """
+    def transform(self, X: Any, Y: Any = None, *, missing: str = "error") -> Any:
         Zx = self._apply(X, 1, missing, strict=True)
         return Zx if Y is None else (Zx, self._apply(Y, 2, missing))
 
@@ -220,38 +215,74 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         if self.calibrate is not None:
             raise ValueError(f"calibrate deals the pairs to folds, which {method} does not keep; use fit")
 
-    def _settings(self, extra_X: Any = None, extra_Y: Any = None, missing: str = "error") -> dict[str, Any]:
-        c1, c2 = as_covariances(self._covariance_setting(), self.n_components)
+    def _settings(self, m: int, extra: Optional[Sequence[Any]] = None, missing: str = "error") -> dict[str, Any]:
+        """The settings of a fit of m domains; `extra` are those samples of each, or None."""
         options: dict[str, Any] = {"finite": False, "ensure_min_samples": 0}
-        extra = [None if extra_X is None else check_array(_tables.plain(extra_X), dtype="numeric", **options),
-                 None if extra_Y is None else _as_columns(extra_Y, **options)]
-        if missing == "drop":
-            extra = [None if rows is None else rows[~_tables.rows_with_nan(rows)] for rows in extra]
-        return {"c1": c1, "c2": c2, "rank_tol": as_fraction("rank_tol", self.rank_tol),
-                "max_rank": tuple(as_count("max_rank", rank) or 0 for rank in as_pair(self.max_rank)),
-                "ridge": tuple(map(as_ridge, as_pair(self.ridge))), "extra_X": extra[0], "extra_Y": extra[1]}
+        checked: list[Any] = []
+        for number, rows in enumerate(extra or [None] * m, start=1):
+            if rows is not None:
+                rows = (check_array(_tables.plain(rows), dtype="numeric", **options) if number == 1 else
+                        _as_columns(rows, _extra_label(number, m), **options))
+                rows = rows[~_tables.rows_with_nan(rows)] if missing == "drop" else rows
+            checked.append(rows)
+        return {"covariances": as_covariances(self._covariance_setting(), self.n_components, m),
+                "rank_tol": as_fraction("rank_tol", self.rank_tol),
+                "max_rank": [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", self.max_rank, m)],
+                "ridge": [as_ridge(one) for one in per_domain("ridge", self.ridge, m)], "extra": checked,
+                "graph": self.graph,
+                **as_search(self.random_state, self.random_starts, self.max_sweeps, self.max_seconds)}
 
-    def _new_summary(self, X: Any, Y: Any, names_of_Y: Optional[list[str]]) -> _core.Summary:
-        names_of_X = vars(self).get("feature_names_in_")
-        return _core.Summary(X.shape[1], Y.shape[1], accumulate=self.accumulate,
-                             feature_names=[None if names_of_X is None else list(names_of_X), names_of_Y])
+    def _extra(self, extra: Any, extra_X: Any, extra_Y: Any, summary: _core.Summary) -> list[Any]:
+        """The extra samples of each domain, in the order of its features."""
+        names = summary.names
+        m = len(names)
+        if extra_X is not None or extra_Y is not None:
+            if extra is not None or m != 2:
+                raise ValueError("extra_X and extra_Y are for two domains, without extra; of more give extra, a list "
+                                 "with an array or None for each domain, or a dict")
+            extra = [extra_X, extra_Y]
+        found = {} if extra is None else dict(by_number(extra, names))
+        return [_tables.in_order(found.get(number), summary.feature_names[number - 1], _extra_label(number, m))
+                for number in range(1, m + 1)]
 
-    def _add(self, summary: _core.Summary, X: Any, Y: Any, weights: Any) -> _core.Summary:
-        """The summary with more pairs, all of them or none. Sparse ones are made dense block by block."""
+    def _given(self, X: Any, Y: Any, y: Any, names: Any = None) -> Tuple[Optional[list[str]], list[Any]]:
+        """The names, if a dict gives them, and the samples of all domains. A dict goes by the names there are."""
+        if (Y is not None or y is not None) and are_several(X):
+            raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
+        if not are_several(X):
+            return None, [X, self._second(Y, y)]
+        if len(X) < 2:
+            raise ValueError(f"samples of {len(X)} domain; {type(self).__name__} matches those of at least 2")
+        new = names_of_new(X) if names is None else None
+        return new, in_all_domains(X, names or new or [None] * len(X), "a fit")
+
+    def _names_of_later(self, arrays: Sequence[Any]) -> list[Optional[list[str]]]:
+        return [_names_of_later(rows) for rows in arrays[1:]]
+
+    def _new_summary(self, arrays: Sequence[Any], names: Sequence[Any],
+                     domain_names: Optional[Sequence[str]]) -> _core.Summary:
+        """An empty one; `names` are those of the features of all domains but the first."""
+        first = vars(self).get("feature_names_in_")
+        return _core.Summary(*(rows.shape[1] for rows in arrays), accumulate=self.accumulate, names=domain_names,
+                             feature_names=[None if first is None else list(first), *names])
+
+    def _add(self, summary: _core.Summary, arrays: Sequence[Any], weights: Any) -> _core.Summary:
+        """The summary with more samples, all of them or none. Sparse ones are made dense block by block."""
         before = summary.n_samples
         try:
-            if not (_tables.is_sparse(X) or _tables.is_sparse(Y)) or X.shape[0] != Y.shape[0]:
-                return summary.add(X, Y, sample_weight=weights)
+            if not any(map(_tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:
+                return summary.add(*arrays, sample_weight=weights)
             longer = copy.copy(summary)
-            for rows in _tables.blocks(X.shape[0], X.shape[1] + Y.shape[1]):
-                longer.add(X[rows], Y[rows], sample_weight=None if weights is None else weights[rows])
+            for part in _tables.blocks(arrays[0].shape[0], sum(rows.shape[1] for rows in arrays)):
+                longer.add(*(rows[part] for rows in arrays), sample_weight=None if weights is None else weights[part])
             return longer
         except ValueError:
             if weights is not None:  # what is wrong may be a weight; pairs of weight 0 may hold NaN
                 raise
-            advice = "missing='drop' leaves out the pairs that hold NaN"
-            for label, domain, data in (("X", 1, X), ("Y", 2, Y)):
-                message = _tables.nan_message(data, label, domain, summary.feature_names[domain - 1], advice, before)
+            m = len(arrays)
+            advice = f"missing='drop' leaves out the {'pairs' if m == 2 else 'samples'} that hold NaN"
+            for domain, (data, names) in enumerate(zip(arrays, summary.feature_names), start=1):
+                message = _tables.nan_message(data, label(domain, m), domain, names, advice, before)
                 if message:
                     raise ValueError(message) from None
             raise
@@ -265,8 +296,15 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         check_is_fitted(self)
         if isinstance(self._model, _Pending):  # its maps may not be needed yet
             return self._model.summary.feature_names[domain - 1]
-        known = domain in (1, 2) and self._model.has(domain)
+        known = self._model.has(domain)
         return (self._model.feature_names(domain) or None) if known else None
+
+    def _domain_names(self) -> list[Optional[str]]:
+        check_is_fitted(self)
+        if isinstance(self._model, _Pending):
+            return list(self._model.summary.names)
+        model = self._model
+        return [model.name(domain) or None if model.has(domain) else None for domain in range(1, model.count + 1)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
@@ -280,28 +318,33 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
                              "give the second domain's samples as Y")
         return Y
 
-    def _check_pairs(self, X: Any, Y: Any, sample_weight: Any, *, reset: bool, least: int,
-                     missing: str) -> Tuple[Any, Any, Any]:
+    def _check_matched(self, arrays: Sequence[Any], sample_weight: Any, *, reset: bool, least: int,
+                       missing: str) -> Tuple[list[Any], Any]:
         # NaN and infinity are found by the library, which names row and column.
-        X = self._check_first(X, reset=reset, finite=False, ensure_min_samples=least)
-        if not reset:
-            Y = _tables.in_order(Y, self._names(2), "Y")
-        Y = _as_columns(Y, finite=False, accept_sparse="csr")
-        weights = _tables.weights_of(sample_weight, X.shape[0], whole=least > 1)
-        if missing == "drop" and X.shape[0] == Y.shape[0]:
-            bad = _tables.rows_with_nan(X) | _tables.rows_with_nan(Y)
+        m = len(arrays)
+        if not reset and m != len(self._domain_names()):
+            raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
+        checked = [self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]
+        for domain, rows in enumerate(arrays[1:], start=2):
+            name = label(domain, m)
+            rows = rows if reset else _tables.in_order(rows, self._names(domain), name)
+            checked.append(_as_columns(rows, name, finite=False, accept_sparse="csr"))
+        weights = _tables.weights_of(sample_weight, checked[0].shape[0], whole=least > 1)
+        if missing == "drop" and len({rows.shape[0] for rows in checked}) == 1:
+            bad = np.any([_tables.rows_with_nan(rows) for rows in checked], axis=0)
             if bad.any():
-                warn_user(f"{bad.sum()} of {len(bad)} pairs were left out because they hold NaN, the first of them at "
-                          f"row {bad.argmax()} (counted from 0)")
-                X, Y, weights = X[~bad], Y[~bad], None if weights is None else weights[~bad]
-        return X, Y, weights
+                warn_user(f"{bad.sum()} of {len(bad)} {'pairs' if m == 2 else 'samples'} were left out because they "
+                          f"hold NaN, the first of them at row {bad.argmax()} (counted from 0)")
+                checked = [rows[~bad] for rows in checked]
+                weights = None if weights is None else weights[~bad]
+        return checked, weights
 
-    def _check_first(self, X: Any, *, reset: bool, strict: bool = True, **options: Any) -> Any:
+    def _check_first(self, X: Any, name: str, *, reset: bool, strict: bool = True, **options: Any) -> Any:
         """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""
-        _tables.refuse_complex(X, "X")
+        _tables.refuse_complex(X, name)
         names = _tables.names_of(X)
         if not reset and not (strict and _tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
-            X = _tables.in_order(X, vars(self).get("feature_names_in_"), "X", strict=strict)
+            X = _tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
         options = {"dtype": "numeric", "accept_sparse": "csr", **options}
         if names is None or _tables.is_pandas(X):
             return validate_data(self, X, reset=reset, **options)
@@ -314,9 +357,10 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
         check_is_fitted(self)
+        name = label(domain, len(self._domain_names()))
         if domain == 1:
-            return self._check_first(X, reset=False, strict=strict, finite=False)
-        return _as_columns(_tables.in_order(X, self._names(2), "Y"), finite=False, accept_sparse="csr")
+            return self._check_first(X, name, reset=False, strict=strict, finite=False)
+        return _as_columns(_tables.in_order(X, self._names(domain), name), name, finite=False, accept_sparse="csr")
 
     def _finite(self, X: Any, domain: int) -> Any:
         """The samples of a domain as an array without NaN and infinity."""
@@ -332,7 +376,8 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def _map_checked(self, X: Any, domain: int, missing: str, advice: str, function: Any) -> Any:
         def message(rows: Any, before: int) -> Optional[str]:
-            return _tables.nan_message(rows, "X" if domain == 1 else "Y", domain, self._names(domain), advice, before)
+            name = label(domain, len(self._domain_names()))
+            return _tables.nan_message(rows, name, domain, self._names(domain), advice, before)
 
         return _tables.map_rows(X, function, missing, message)
 
@@ -351,28 +396,74 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         return tags
 
 
-class CGMCA(_Matching):
+class _Several:
+    """`transform` and `fit_transform` for any number of domains.
+
+    scikit-learn's set_output wraps the methods of these names that `_Matching` has, and its wrapper understands one
+    array or a pair, but no list and no dict. So these two stand before them.
+    """
+
+    def transform(self, X: Any, Y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
+        """Domain 1, and domain 2 if given, in the common space; or each domain of a list or dict.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            A table's columns must have the names they had in `fit`. Those of X must be in the same order too, as in all
+            of scikit-learn; those of Y are put in order, with a warning. X may also be a list with an array for each
+            domain, None for one that is absent, or a dict by the domains' names.
+        missing : {'error', 'pass'}
+            NaN is an error, or makes rows of NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components), or a pair of them when Y is given
+            ``set_output(transform="pandas")`` makes the first a data frame. For a list a list of arrays, for a dict a
+            dict of arrays.
+        """
+        if Y is not None or not are_several(X):
+            return super().transform(X, Y, missing=missing)  # type: ignore[misc]
+        names = self._domain_names()  # type: ignore[attr-defined]
+        found = {number: self._apply(rows, number, missing)  # type: ignore[attr-defined]
+                 for number, rows in by_number(X, names)}
+        return as_given(X, found, names)
+
+    def fit_transform(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
+                      sample_weight: Optional[ArrayLike] = None) -> Any:
+        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array. Of a list or dict all domains.
+
+        One array is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which
+        that step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
+        """
+        if Y is None and y is None and are_several(X):
+            fitted = self.fit(X, sample_weight=sample_weight)  # type: ignore[attr-defined]
+            return fitted.transform(X)
+        return super().fit_transform(X, Y, y=y, sample_weight=sample_weight)  # type: ignore[misc]
+
+
+class CGMCA(_Several, _Matching):
     """Covariance-generalized matching component analysis.
 
     Finds affine maps ``A_[0] (x - means_[0])`` and ``A_[1] (y - means_[1])`` into one common space that bring matched
-    pairs as close together as possible while each map's output has exactly the prescribed covariance.
+    pairs as close together as possible while each map's output has exactly the prescribed covariance. Two domains are
+    given as ``fit(X, Y)``, any number as ``fit([X1, X2, X3])`` or as a dict.
 
     Parameters
     ----------
     covariance : {'identity', 'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'}, array of shape (k, k), \
-`Covariance`, or a pair of these
-        Covariance of both maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
-        directions are those of canonical correlation analysis; 'data1' and 'data2' are the best approximation of that
-        domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pair is
-        correlated; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of one of domain 2 (and
-        needs a ridge, or more pairs than features), 'likelihood1' likewise; `Covariance` gives one by a factor or by
-        standard deviations.
+`Covariance`, or a pair or list of these, one for each domain
+        Covariance of all maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
+        directions are those of canonical correlation analysis; 'data1', 'data2', … are the best approximation of
+        that domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pairs
+        are correlated; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of one of domain 2 (and
+        needs a ridge, or more pairs than features), 'likelihood1' likewise, for two domains only; `Covariance` gives
+        one by a factor or by standard deviations.
     n_components : int, optional
         Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
-        'data1' and 'data2'. An array has its own.
-    max_rank : int or pair of int, optional
-        Use only so many leading principal directions of both domains, or of each. For few pairs of many features.
-    ridge : float, 'auto', or a pair of these
+        'data1', 'data2', …. An array has its own.
+    max_rank : int or list of int, optional
+        Use only so many leading principal directions of all domains, or of each. For few pairs of many features.
+    ridge : float, 'auto', or a list of these, one for each domain
         Whiten Θ + ridge · tr(Θ)/d · I instead of the sample covariance Θ of a domain; 'auto' shrinks it as
         scikit-learn's OAS does. The constraint then holds for the regularized covariance.
     rank_tol : float, optional
@@ -381,16 +472,31 @@ class CGMCA(_Matching):
         How pairs are summarized, see `Summary`.
     calibrate : int, optional
         Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 serves.
+    graph : {'full', 'path', 'star:D'} or array of shape (m, m)
+        Which domains are compared with which: every pair, 1-2, 2-3, …, domain D with every other; or the weights of all
+        pairs, symmetric and none negative.
+    random_state : int, RandomState or None
+        What the random starts of the search for more than two domains are drawn from. The same number gives the same
+        maps. Two domains have a closed form and need no search.
+    random_starts, max_sweeps : int
+        Of the same search: how many random starts, and at most so many sweeps of each.
+    max_seconds : float, optional
+        The longest time for the search, and for each proof of how good its answer is.
 
     Attributes
     ----------
-    A_, means_ : pairs of arrays
+    A_, means_ : tuples of arrays, one for each domain
         The maps: z = A (x - mean).
     canonical_correlations_ : array
+        Of two domains.
+    common_correlations_ : array of shape (m, m, n_components)
+        Of every pair of domains, along each coordinate of the common space.
     certificate_ : Certificate
-        How far the maps are from the prescribed covariances and from the best possible: rounding errors.
-    ranks_ : (int, int)
-    n_components_, n_samples_, n_features_in_ : int
+        How far the maps are from the prescribed covariances, which is rounding errors, and from the best possible: that
+        too is rounding errors where it is ``certified``, as of two domains. A `FitWarning` says where it is not.
+    ranks_ : tuple of int
+    n_components_, n_samples_, n_domains_, n_features_in_ : int
+    domain_names_, feature_names_ : tuples, one entry for each domain
     feature_names_in_ : array of str
         Of domain 1, where X had names.
     feature_names_y_ : array of str, or None
@@ -399,7 +505,7 @@ class CGMCA(_Matching):
         What scikit-learn's CCA calls so: canonical directions, the same of length 1, and what the features share with
         them.
     coef_, intercept_ : arrays
-        ``predict(X)`` is ``X @ coef_.T + intercept_``.
+        ``predict(X)`` is ``X @ coef_.T + intercept_``. Like the six before, for two domains.
     summary_ : Summary
         The pairs taken in by `partial_fit`.
 
@@ -408,8 +514,8 @@ class CGMCA(_Matching):
     The covariance shapes the common space: distances, neighbours, fused features. It does not change the translation
     from one domain to the other as long as both covariances are the same; for that use the default 'lmmse'.
 
-    Other Python threads run while the library works. Ctrl-C stops it between blocks of samples, and after, not during,
-    the factorization that a fit ends with.
+    Other Python threads run while the library works. Ctrl-C stops it within a moment, in the search for the maps of more
+    than two domains too.
 
     Examples
     --------
@@ -425,7 +531,8 @@ class CGMCA(_Matching):
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
-                 calibrate: Optional[int] = None) -> None:
+                 calibrate: Optional[int] = None, graph: Any = "full", random_state: Any = 0, random_starts: int = 3,
+                 max_sweeps: int = 5000, max_seconds: Optional[float] = None) -> None:
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
@@ -433,12 +540,17 @@ class CGMCA(_Matching):
         self.rank_tol = rank_tol
         self.accumulate = accumulate
         self.calibrate = calibrate
+        self.graph = graph
+        self.random_state = random_state
+        self.random_starts = random_starts
+        self.max_sweeps = max_sweeps
+        self.max_seconds = max_seconds
 
     def _covariance_setting(self) -> Any:
         return self.covariance
 
 
-class MCA(_Matching):
+class MCA(_Several, _Matching):
     """Matching component analysis: `CGMCA` with the identity covariance.
 
     Its directions are those of canonical correlation analysis, scaled to unit variance.
@@ -447,7 +559,7 @@ class MCA(_Matching):
     ----------
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
-    max_rank, ridge, rank_tol, accumulate, calibrate
+    max_rank, ridge, rank_tol, accumulate, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -461,13 +573,20 @@ class MCA(_Matching):
     """
 
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
-                 rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None) -> None:
+                 rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
+                 graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
+                 max_seconds: Optional[float] = None) -> None:
         self.n_components = n_components
         self.max_rank = max_rank
         self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
         self.calibrate = calibrate
+        self.graph = graph
+        self.random_state = random_state
+        self.random_starts = random_starts
+        self.max_sweeps = max_sweeps
+        self.max_seconds = max_seconds
 
     def _covariance_setting(self) -> Any:
         return "identity"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import numpy as np
 
 from . import _core
-from ._certificate import Certificate, Regularized
+from ._certificate import Certificate, Regularized, Start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+
+_USE_MAPS = "A_ and means_ have its maps"
+_USE_TRANSLATE = "translate goes from any of them to any"
 
 
 class Found:
@@ -21,36 +25,84 @@ class Found:
     def _fitted(self) -> _core.Model:
         raise NotImplementedError
 
-    def _of_both(self, what: str) -> Tuple[Any, Any]:
+    def _domain_names(self) -> List[Optional[str]]:
+        raise NotImplementedError
+
+    def _of_all(self, what: str) -> Tuple[Any, ...]:
         model = self._fitted()
-        return tuple(getattr(model, what)(domain) if model.has(domain) else None for domain in (1, 2))  # type: ignore
+        return tuple(getattr(model, what)(domain) if model.has(domain) else None
+                     for domain in range(1, model.count + 1))
+
+    def _check_two(self, what: str, instead: str) -> None:
+        """For an attribute that only two domains have."""
+        m = len(self._domain_names())
+        if m != 2:
+            raise AttributeError(f"{what} is about two domains, and this fit has {m}; {instead}")
+
+    def _of_two(self, what: str, instead: str) -> _core.Model:
+        self._check_two(what, instead)
+        return self._fitted()
 
     @property
-    def A_(self) -> Tuple[Optional[Array], Optional[Array]]:
-        """The linear parts of the two maps, (n_components, n_features) each: z = A (x - mean)."""
-        return self._of_both("matrix")
+    def A_(self) -> Tuple[Optional[Array], ...]:
+        """The linear parts of the maps, one a domain, (n_components, n_features) each: z = A (x - mean)."""
+        return self._of_all("matrix")
 
     @property
-    def means_(self) -> Tuple[Optional[Array], Optional[Array]]:
-        """Means of the two domains."""
-        return self._of_both("mean")
+    def means_(self) -> Tuple[Optional[Array], ...]:
+        """Means of the domains."""
+        return self._of_all("mean")
+
+    @property
+    def n_domains_(self) -> int:
+        """How many domains were fitted."""
+        return len(self._domain_names())
+
+    @property
+    def domain_names_(self) -> Tuple[Optional[str], ...]:
+        """Names of the domains, the keys of the dict that was fitted; None where there are none."""
+        return tuple(self._domain_names())
 
     @property
     def canonical_correlations_(self) -> Array:
-        """Correlations of the pairs of canonical directions, descending."""
+        """Correlations of the pairs of canonical directions, descending; of two domains."""
+        self._check_two("canonical_correlations_", "common_correlations_ has those of every pair")
         return self.certificate_.singular_B
 
     @property
-    def ranks_(self) -> Tuple[int, int]:
-        """Ranks of the two domains' data."""
+    def common_correlations_(self) -> Array:
+        """Correlation of every pair of domains along each coordinate of the common space, (m, m, n_components).
+
+        They are those of the samples fitted, and 0 where a covariance has no variance along a coordinate.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(300, 4))
+        >>> model = cgmca.MCA(2).fit([X, X[:, :3] + random.normal(size=(300, 3)), X + random.normal(size=X.shape)])
+        >>> model.common_correlations_.shape
+        (3, 3, 2)
+        """
+        model = self._fitted()
+        m = model.count
+        found = np.ones((m, m, model.common_dimension))
+        for i in range(m):
+            for j in range(i):
+                found[i, j] = found[j, i] = model.common_correlations(i + 1, j + 1)
+        return found
+
+    @property
+    def ranks_(self) -> Tuple[int, ...]:
+        """Ranks of the domains' data."""
         return self.certificate_.ranks
 
     @property
     def certificate_(self) -> Certificate:
         """The proof that these are the maps asked for."""
         entries = self._fitted().certificate()
-        one, two = entries.pop("constrained")
-        return Certificate(constrained=(Regularized(*one), Regularized(*two)), **entries)
+        return Certificate(constrained=tuple(Regularized(*one) for one in entries.pop("constrained")),
+                           starts=tuple(Start(*one) for one in entries.pop("starts")), **entries)
 
     @property
     def n_components_(self) -> int:
@@ -59,7 +111,7 @@ class Found:
 
     @property
     def n_samples_(self) -> int:
-        """Pairs that the maps were fitted to."""
+        """Matched samples that the maps were fitted to."""
         return self._fitted().samples
 
     @property
@@ -86,12 +138,12 @@ class Found:
         >>> np.allclose((X - model.means_[0]) @ model.x_rotations_, model.transform(X))
         True
         """
-        return np.ascontiguousarray(self._fitted().weights(1).T)
+        return self._rotations(1, "x_rotations_")
 
     @property
     def y_rotations_(self) -> Array:
         """Canonical directions of domain 2, (n_features_y, c)."""
-        return np.ascontiguousarray(self._fitted().weights(2).T)
+        return self._rotations(2, "y_rotations_")
 
     @property
     def x_weights_(self) -> Array:
@@ -110,26 +162,29 @@ class Found:
         X is ``means_[0] + scores @ x_loadings_.T`` but for what the c directions leave out.
         With a ridge it is the covariance under a Θ + b I, see ``x_rotations_``.
         """
-        return self._loadings(1)
+        return self._loadings(1, "x_loadings_")
 
     @property
     def y_loadings_(self) -> Array:
         """Covariance of domain 2's features with its canonical scores, (n_features_y, c)."""
-        return self._loadings(2)
+        return self._loadings(2, "y_loadings_")
 
     @property
     def coef_(self) -> Array:
         """Linear part of `predict`, (n_features_y, n_features_x): ``X @ coef_.T + intercept_``."""
-        return self._fitted().linear(1, 2)
+        return self._of_two("coef_", _USE_TRANSLATE).linear(1, 2)
 
     @property
     def intercept_(self) -> Array:
         """Constant part of `predict`, (n_features_y,)."""
-        model = self._fitted()
+        model = self._of_two("intercept_", _USE_TRANSLATE)
         return model.mean(2) - self.coef_ @ model.mean(1)
 
-    def _loadings(self, domain: int) -> Array:
-        model = self._fitted()
+    def _rotations(self, domain: int, what: str) -> Array:
+        return np.ascontiguousarray(self._of_two(what, _USE_MAPS).weights(domain).T)
+
+    def _loadings(self, domain: int, what: str) -> Array:
+        model = self._of_two(what, _USE_MAPS)
         c = len(model.weights(domain))
         return np.ascontiguousarray(model.loadings(domain)[:, :c])
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Union
+from typing import Any, Sequence, Union
+
+import numpy as np
 
 from . import _core
+from ._domains import number_of
 from ._estimators import CGMCA, MCA, _keep_names
 
 
-def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *, domain: Optional[int] = None) -> None:
+def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
+         domain: Union[int, str, None] = None) -> None:
     """Write a fitted estimator's maps to a safetensors file that the command line and C++ read too.
 
-    The file appears whole or not at all. With ``domain`` (1 or 2) it holds that domain's map alone.
+    The file appears whole or not at all. With ``domain``, a number or a name, it holds that domain's map
+    alone.
 
     Examples
     --------
@@ -28,24 +33,30 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *, do
     if not isinstance(estimator, (CGMCA, MCA)):
         raise TypeError(f"save takes a fitted CGMCA or MCA, not {type(estimator).__name__}")
     model = estimator._fitted()
-    (model if domain is None else model.only(domain)).save(os.fspath(path))
+    if domain is not None:
+        model = model.only(number_of(domain, estimator._domain_names()))
+    model.save(os.fspath(path))
 
 
 def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     """Read a model written by `save`, by ``cgmca fit`` or by C++, as a fitted `CGMCA`.
 
-    Its parameters are those of the fit: covariance, n_components, max_rank, ridge and rank_tol. A covariance given by
-    an array, a factor or standard deviations is restored as an array, to rounding. ``accumulate`` is a matter of the
-    summary, and 'auto'.
+    Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph and those of the
+    search for more than two domains. A covariance given by an array, a factor or standard deviations is restored as an
+    array, to rounding. ``accumulate`` is a matter of the summary, and 'auto'.
     """
     model = _core.Model.load(os.fspath(path))
     settings = model.settings()
-    covariances = [_covariance_of(model, domain) for domain in (1, 2)]
-    same = isinstance(covariances[0], str) and covariances[0] == covariances[1]
-    n1, n2 = settings["components"]
-    estimator = CGMCA(covariances[0] if same else tuple(covariances), n_components=n1 or n2 or None,
-                      max_rank=_once(*(rank or None for rank in settings["max_rank"])), ridge=_once(*settings["ridge"]),
-                      rank_tol=settings["rank_tol"], calibrate=model.calibration_folds or None)
+    covariances = [_covariance_of(model, domain) for domain in range(1, model.count + 1)]
+    same = all(isinstance(one, str) and one == covariances[0] for one in covariances)
+    search = {} if model.count == 2 else {  # which two domains do without
+        "random_state": settings["seed"], "random_starts": settings["random_starts"],
+        "max_sweeps": settings["max_sweeps"], "max_seconds": settings["max_seconds"] or None}
+    estimator = CGMCA(covariances[0] if same else tuple(covariances),
+                      n_components=next((n for n in settings["components"] if n), None),
+                      max_rank=_once([rank or None for rank in settings["max_rank"]]), ridge=_once(settings["ridge"]),
+                      rank_tol=settings["rank_tol"], calibrate=model.calibration_folds or None,
+                      graph=_graph_of(model.certificate()["weights"]), **search)
     estimator._model = model
     if model.has(1):
         estimator.n_features_in_ = model.features(1)
@@ -53,9 +64,25 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     return estimator
 
 
-def _once(one: Any, two: Any) -> Any:
-    """What both domains share, or a pair."""
-    return one if one == two else (one, two)
+def _once(values: Sequence[Any]) -> Any:
+    """What all domains share, or a tuple with one for each."""
+    return values[0] if all(one == values[0] for one in values) else tuple(values)
+
+
+def _graph_of(weights: Any) -> Any:
+    """The name of a graph, or its weights where it has none.
+
+    >>> _graph_of(np.ones((3, 3)) - np.eye(3)), _graph_of(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+    ('full', 'star:1')
+    """
+    m = len(weights)
+    graphs = {"full": 1 - np.eye(m), "path": np.eye(m, k=1) + np.eye(m, k=-1)}
+    for centre in range(m):
+        star = np.zeros((m, m))
+        star[centre] = star[:, centre] = 1
+        star[centre, centre] = 0
+        graphs[f"star:{centre + 1}"] = star
+    return next((name for name, expected in graphs.items() if np.array_equal(weights, expected)), weights)
 
 
 def _covariance_of(model: _core.Model, domain: int) -> Any:

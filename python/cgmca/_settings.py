@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from . import _core
 from ._compat import check_array
@@ -98,30 +99,48 @@ def as_ridge(value: Any) -> Union[float, str]:
     return as_number("ridge", value) or 0.0
 
 
-def as_pair(value: Any) -> Tuple[Any, Any]:
-    """One value for each domain.
+def per_domain(name: str, value: Any, m: int) -> List[Any]:
+    """One value for each of m domains, of one for all or a list or tuple of m.
 
-    >>> as_pair(5), as_pair((5, "auto"))
-    ((5, 5), (5, 'auto'))
+    >>> per_domain("ridge", 5, 2), per_domain("ridge", (5, "auto"), 2)
+    ([5, 5], [5, 'auto'])
     """
-    if not isinstance(value, tuple):
-        return value, value
-    if len(value) != 2:
-        raise ValueError(f"a pair, one for each domain, has two entries, this one has {len(value)}")
-    return value
+    if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+        return [value] * m
+    if len(value) == m:
+        return list(value)
+    if isinstance(value, list) and len(value) == 1:
+        raise TypeError(f"{name} must be a single value, or a list with one for each of {m} domains, not {value!r}")
+    if m == 2:
+        raise ValueError(f"{name}: a pair, one for each domain, has two entries, this one has {len(value)}")
+    raise ValueError(f"{name} has {len(value)} entries for {m} domains; give one for all, or one for each")
 
 
-def as_covariances(setting: Any, n_components: Any) -> Tuple[_core.Covariance, _core.Covariance]:
+def as_covariances(setting: Any, n_components: Any, m: int) -> List[_core.Covariance]:
+    """The covariances of m domains."""
     n = as_count("n_components", n_components)
-    both = as_pair(setting)
-    one_for_both = both[1] is both[0]
-    both = tuple(one if isinstance(one, (str, Covariance)) else _as_matrix(one) for one in both)  # type: ignore
-    arrays = [one for one in both if isinstance(one, Covariance)]
+    if isinstance(setting, tuple) or _is_list_of_covariances(setting):
+        each = [_read(one) for one in per_domain("covariance", setting, m)]
+    else:
+        each = [_read(setting)] * m
+    arrays = [one for one in each if isinstance(one, Covariance)]
     k = arrays[0].dimension if arrays else None  # an identity beside an array is as large as that
-    if n is not None and len(arrays) == 2 and n != k:
+    if n is not None and len(arrays) == m and n != k:
         raise ValueError(f"n_components is {n}, but the covariance given has {k} dimensions; leave n_components out")
-    c1 = _covariance(both[0], n if n is not None else k)
-    return c1, c1 if one_for_both else _covariance(both[1], n if n is not None else k)
+    made: Dict[int, _core.Covariance] = {}  # one for all is factored once
+    for one in each:
+        if id(one) not in made:
+            made[id(one)] = _covariance(one, n if n is not None else k, m)
+    return [made[id(one)] for one in each]
+
+
+def _is_list_of_covariances(setting: Any) -> bool:
+    """A list may also be the rows of one matrix."""
+    return isinstance(setting, list) and any(isinstance(one, (str, Covariance)) or np.ndim(one) == 2 for one in setting)
+
+
+def _read(setting: Any) -> Union[str, Covariance]:
+    return setting if isinstance(setting, (str, Covariance)) else _as_matrix(setting)
 
 
 def _as_matrix(setting: Any) -> Covariance:
@@ -131,7 +150,7 @@ def _as_matrix(setting: Any) -> Covariance:
     return Covariance.matrix(setting)
 
 
-def _covariance(setting: Any, n: Optional[int]) -> _core.Covariance:
+def _covariance(setting: Union[str, Covariance], n: Optional[int], m: int) -> _core.Covariance:
     if isinstance(setting, Covariance):
         made: _core.Covariance = getattr(_core.Covariance, setting.kind)(setting.values)
         return made
@@ -141,9 +160,36 @@ def _covariance(setting: Any, n: Optional[int]) -> _core.Covariance:
         if n is not None:
             raise ValueError(f"covariance '{setting}' uses all directions; leave n_components out")
         return _core.Covariance.likelihood(int(setting[-1]))
-    if setting not in ("data1", "data2", "correlation"):
-        raise ValueError(f"no covariance '{setting}': give 'identity', 'data1', 'data2', 'correlation', 'likelihood1', "
-                         "'likelihood2', an array, a cgmca.Covariance, or a pair of these")
+    if setting not in ["correlation"] + [f"data{domain}" for domain in range(1, m + 1)]:
+        choices = ("'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'" if m == 2 else
+                   f"'data1' to 'data{m}', 'correlation'")
+        raise ValueError(f"no covariance '{setting}': give 'identity', {choices}, an array, a cgmca.Covariance, or a "
+                         f"{'pair' if m == 2 else f'list of {m}'} of these")
     if n is None:
         raise ValueError(f"covariance '{setting}' needs n_components")
-    return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[-1]), n)
+    return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[4:]), n)
+
+
+def as_seed(random_state: Any) -> int:
+    """What the search draws its random starts from: the number itself, or one drawn from a random state."""
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        seed = int(random_state)
+        if not 0 <= seed < 2 ** 64:
+            raise ValueError(f"random_state is {seed}; a number from 0 to 2**64 - 1 is needed")
+        return seed
+    return int(check_random_state(random_state).randint(2 ** 31 - 1))
+
+
+def as_search(random_state: Any, random_starts: Any, max_sweeps: Any, max_seconds: Any) -> Dict[str, Any]:
+    """The settings of the search for more than two domains."""
+    if not isinstance(random_starts, numbers.Integral) or isinstance(random_starts, bool):
+        raise TypeError(f"random_starts must be a whole number, not {random_starts!r}")
+    if random_starts < 0:
+        raise ValueError(f"random_starts is {random_starts}; it cannot be negative")
+    if max_sweeps is None:
+        raise TypeError("max_sweeps must be a whole number, not None")
+    seconds = as_number("max_seconds", max_seconds)
+    if seconds is not None and not seconds > 0:
+        raise ValueError(f"max_seconds is {max_seconds}; a time above 0 is needed, or None for no limit")
+    return {"seed": as_seed(random_state), "random_starts": int(random_starts),
+            "max_sweeps": as_count("max_sweeps", max_sweeps), "max_seconds": np.inf if seconds is None else seconds}

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core, _tables
 from ._compat import check_array
 from ._estimators import CGMCA, _as_columns
-from ._settings import as_count, as_fraction, as_pair, as_ridge
+from ._settings import as_count, as_fraction, as_ridge, per_domain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -255,8 +255,8 @@ def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] 
         X, Y = _as_rows(X), _as_columns(Y, finite=False)
         weights = _tables.weights_of(sample_weight, len(X))
         summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y, sample_weight=weights)
-    one, two = (as_count("max_rank", rank) or 0 for rank in as_pair(max_rank))
-    ridge1, ridge2 = map(as_ridge, as_pair(ridge))
+    one, two = (as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, 2))
+    ridge1, ridge2 = map(as_ridge, per_domain("ridge", ridge, 2))
     found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_fraction("rank_tol", rank_tol), permutations,
                                    seed, level, progress)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])

@@ -1,5 +1,7 @@
 #include "arrays.hpp"
 
+#include <cgmca/error.hpp>
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -91,6 +93,33 @@ std::optional<Vector> weights_from(const py::object& sample_weight, std::optiona
   Vector weights(array.shape(0));
   for (Index j = 0; j < weights.size(); ++j) weights(j) = array.at(j);
   return weights;
+}
+
+std::vector<Samples> matched_samples(const py::sequence& arrays) {
+  std::vector<Samples> domains;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    domains.emplace_back(arrays[i], array_name(i, arrays.size()).c_str());
+  }
+  return domains;
+}
+
+void check_matched(const std::vector<Samples>& domains) {
+  for (std::size_t i = 1; i < domains.size(); ++i) {
+    if (domains[i].count() == domains[0].count()) continue;
+    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain {} has {}; matched {} need as many of each",
+                                     domains[0].count(), i + 1, domains[i].count(),
+                                     domains.size() == 2 ? "pairs" : "samples"));
+  }
+}
+
+Index features_of(const std::vector<Samples>& domains) {
+  Index features = 0;
+  for (const Samples& domain : domains) features += domain.features();
+  return features;
+}
+
+std::string array_name(std::size_t i, std::size_t domains) {
+  return domains == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
 }
 
 }  // namespace cgmca::python

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace cgmca::python {
@@ -50,6 +52,14 @@ Matrix from_matrix(const py::object& array, const char* name);
 // `count`, if that is given.
 std::optional<Vector> weights_from(const py::object& sample_weight, std::optional<Index> count = std::nullopt);
 
+// What messages call the array in slot i.
+std::string array_name(std::size_t i, std::size_t domains);
+// The arrays of matched samples, one a domain.
+std::vector<Samples> matched_samples(const py::sequence& arrays);
+// Throws UnequalSamples, with the domain and the numbers.
+void check_matched(const std::vector<Samples>& domains);
+Index features_of(const std::vector<Samples>& domains);  // all together
+
 // Samples to a block: about 32 MB of numbers.
 inline Index block_samples(Index features, Index megabytes = 32) {
   return std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
@@ -74,15 +84,21 @@ void for_blocks(const Samples& samples, Index per_block, Work work) {
   }
 }
 
-// work(first, X) for each block of matched samples, one array a domain; the caller has seen that there are as many of
-// each.
-template <class Work>
+// work(first, X) for each block of matched samples, one view a domain; the caller has seen that there are as many of
+// each. Views of doubles, std::vector<MatrixView>, or MatchedSamples, where single precision stays what it is.
+template <class Views, class Work>
 void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Work work) {
   for (Index first = 0; first < domains.front().count(); first += per_block) {
     const Index count = std::min(per_block, domains.front().count() - first);
     std::vector<py::object> keep(domains.size());
-    MatchedSamples X;
-    for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(first, count, keep[i]));
+    Views X;
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      if constexpr (std::is_same_v<Views, MatchedSamples>) {
+        X.push_back(domains[i].view(first, count, keep[i]));
+      } else {
+        X.push_back(domains[i].block(first, count, keep[i]));
+      }
+    }
     {
       const py::gil_scoped_release release;
       work(first, X);
@@ -91,19 +107,11 @@ void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Wo
   }
 }
 
-// The same for two domains, as matrices of doubles.
+// The same for two arrays, as matrices of doubles.
 template <class Work>
 void for_pair_blocks(const Samples& one, const Samples& two, Index per_block, Work work) {
-  for (Index first = 0; first < one.count(); first += per_block) {
-    const Index count = std::min(per_block, one.count() - first);
-    py::object keep1, keep2;
-    const auto X1 = one.block(first, count, keep1), X2 = two.block(first, count, keep2);
-    {
-      const py::gil_scoped_release release;
-      work(first, X1, X2);
-    }
-    let_signals_through();
-  }
+  for_matched_blocks<std::vector<MatrixView>>(
+      {one, two}, per_block, [&](Index first, const std::vector<MatrixView>& X) { work(first, X[0], X[1]); });
 }
 
 // An (n, d) array filled block by block with map(X), d×count.

@@ -14,6 +14,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "interruptible.hpp"
 
@@ -21,13 +22,19 @@ namespace cgmca::python {
 
 namespace py = pybind11;
 
+class FittedModel;
+
 void bind_errors(py::module_& module);
 void bind_summary(py::module_& module);
 void bind_model(py::module_& module);
+// What a model does with samples of several domains at once.
+void bind_matched(py::class_<FittedModel>& model);
 void bind_fit(py::module_& module);
 void bind_tune(py::module_& module);
 void bind_files(py::module_& module);
 void bind_image(py::module_& module);
+
+Domain domain_of(int number, Index count);  // throws ValueError for anything but 1 … count
 
 // A summary that several Python threads may use at once: the GIL does not protect it while work goes on. The lock is
 // taken only without the GIL, so that neither waits for the other.
@@ -72,6 +79,7 @@ class FittedModel {
  public:
   explicit FittedModel(Model model_) : model(std::move(model_)) {}
   const Model model;
+  Domain domain(int number) const { return domain_of(number, model.count()); }
   std::shared_ptr<const Translation> translation(Domain from, Domain to, Method method) const;
 
  private:
@@ -79,10 +87,17 @@ class FittedModel {
   mutable std::map<std::tuple<Domain, Domain, Method>, std::shared_ptr<const Translation>> translations_;
 };
 
+// A tuple of one value a domain.
+template <class Value>
+py::tuple per_domain(const std::vector<Value>& values) {
+  py::tuple result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i];
+  return result;
+}
+
 Ridge ridge_of(const py::object& setting);  // a number, or "auto"
 // Samples without partner; nothing of None.
 std::optional<Summary> summarize_extra(const py::object& rows, const char* name);
-Domain domain_of(int number);  // throws ValueError for anything but 1 and 2
 // Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.
 void check_exists(const std::string& path);
 

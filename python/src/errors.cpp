@@ -55,10 +55,11 @@ void translate_error(std::exception_ptr pointer) {
 
 }  // namespace
 
-Domain domain_of(int number) {
-  if (number == 1) return Domain::one;
-  if (number == 2) return Domain::two;
-  throw InvalidInput("domain " + std::to_string(number) + "; there are domain 1 (X) and domain 2 (Y)");
+Domain domain_of(int number, Index count) {
+  if (number >= 1 && number <= count) return Domain{number};
+  throw InvalidInput(
+      "domain " + std::to_string(number) +
+      (count == 2 ? "; there are domain 1 (X) and domain 2 (Y)" : "; there are domains 1 to " + std::to_string(count)));
 }
 
 void check_exists(const std::string& path) {
@@ -73,7 +74,7 @@ void bind_errors(py::module_& module) {
   infeasible_error = new_exception(
       module, "InfeasibleError",
       "A prescribed covariance has a higher rank than the data of its domain.\n\n"
-      "``domain`` (1 or 2), ``data_rank`` (the largest feasible) and ``covariance_rank`` say which and by how much.",
+      "``domain`` (from 1 on), ``data_rank`` (the largest feasible) and ``covariance_rank`` say which and by how much.",
       PyExc_ValueError);
   internal_error =
       new_exception(module, "InternalError", "A mistake in cgmca itself: please report it.", PyExc_RuntimeError);

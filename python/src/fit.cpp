@@ -5,8 +5,15 @@
 #include <cgmca/fit.hpp>
 #include <cgmca/threads.hpp>
 
+#include <fmt/format.h>
 #include <pybind11/eigen.h>
 #include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <type_traits>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -27,49 +34,108 @@ std::optional<Summary> summarize_extra(const py::object& rows, const char* name)
 
 namespace {
 
+constexpr Index kMostDomains = 1000;  // as those of a model file; the fit knows how many there are
+
 // The options of a fit, and the extra samples that they point to.
 struct Settings {
-  std::optional<Summary> extra1, extra2;
+  std::vector<Covariance> covariances;
+  std::vector<std::optional<Summary>> extra;
   FitOptions options;
 
-  Settings(std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
-           const std::pair<py::object, py::object>& ridge, const py::object& extra_X, const py::object& extra_Y)
-      : extra1(summarize_extra(extra_X, "extra_X")),
-        extra2(summarize_extra(extra_Y, "extra_Y")),
-        options{.rank_tol = rank_tol,
-                .max_rank = {max_rank.first, max_rank.second},
-                .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)},
-                .extra = {extra1 ? &*extra1 : nullptr, extra2 ? &*extra2 : nullptr}} {}
+  // Of keyword arguments; `covariances` must be there.
+  explicit Settings(const py::dict& given) : covariances(given["covariances"].cast<std::vector<Covariance>>()) {
+    check_names(given);
+    const auto take = [&](const char* key, auto& setting) {
+      using Setting = std::remove_reference_t<decltype(setting)>;
+      if (given.contains(key)) setting = given[key].template cast<Setting>();
+    };
+    take("rank_tol", options.rank_tol);
+    if (given.contains("max_rank")) {
+      options.max_rank = PerDomain<Index>(given["max_rank"].cast<std::vector<Index>>());
+    }
+    if (given.contains("ridge")) {
+      std::vector<Ridge> ridges;
+      for (const py::handle ridge : given["ridge"])
+        ridges.push_back(ridge_of(py::reinterpret_borrow<py::object>(ridge)));
+      options.ridge = PerDomain<Ridge>(ridges);
+    }
+    if (given.contains("extra")) take_extra(given["extra"]);
+    MatchingOptions& matching = options.matching;
+    if (given.contains("graph")) {
+      const py::object graph = given["graph"];
+      if (py::isinstance<py::str>(graph)) {
+        matching.graph = graph.cast<std::string>();
+      } else {
+        matching.graph = from_matrix(graph, "graph");
+      }
+    }
+    take("seed", matching.seed);
+    take("random_starts", matching.random_starts);
+    take("max_sweeps", matching.max_sweeps);
+    take("max_seconds", matching.max_seconds);
+  }
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
+
+ private:
+  static void check_names(const py::dict& given) {
+    constexpr std::array known = {"covariances", "rank_tol", "max_rank",      "ridge",      "extra",
+                                  "graph",       "seed",     "random_starts", "max_sweeps", "max_seconds"};
+    for (const auto& [key, value] : given) {
+      const auto name = key.cast<std::string>();
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        throw py::type_error(fmt::format("a fit has no setting '{}'", name));
+      }
+    }
+  }
+
+  void take_extra(const py::sequence& arrays) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::string name = arrays.size() == 2 ? (i == 0 ? "extra_X" : "extra_Y") : fmt::format("extra[{}]", i);
+      extra.push_back(summarize_extra(arrays[i], name.c_str()));
+    }
+    for (const auto& summary : extra) options.extra.push_back(summary ? &*summary : nullptr);
+  }
 };
 
-std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const Covariance& c1, const Covariance& c2,
-                                         std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
-                                         const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
-                                         const py::object& extra_Y) {
-  const auto settings = std::make_shared<Settings>(rank_tol, max_rank, ridge, extra_X, extra_Y);
-  return std::make_unique<FittedModel>(summary.use_interruptibly<Model>(
-      [settings, c1, c2](const Summary& own, const Report&) { return fit(own, c1, c2, settings->options); }));
+// The search tells a sweep's end so often that only a few of them are passed on: `report` throws where nobody waits for
+// the fit any longer, and then the search ends.
+FitOptions with_reports(FitOptions options, const Report& report) {
+  using Clock = std::chrono::steady_clock;
+  options.matching.progress = [report, last = Clock::now()](const MatchingProgress&) mutable {
+    if (Clock::now() - last < std::chrono::milliseconds(20)) return;
+    last = Clock::now();
+    report(0);
+  };
+  return options;
 }
 
-std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::object& rows1, const py::object& rows2,
-                                          Index folds, std::uint64_t seed, const Covariance& c1, const Covariance& c2,
-                                          std::optional<double> rank_tol, std::pair<Index, Index> max_rank,
-                                          const std::pair<py::object, py::object>& ridge, const py::object& extra_X,
-                                          const py::object& extra_Y, const py::object& sample_weight) {
-  const auto settings = std::make_shared<Settings>(rank_tol, max_rank, ridge, extra_X, extra_Y);
-  const Samples X(rows1, "X"), Y(rows2, "Y");
-  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
-  const auto dealt = std::make_shared<Folds>(std::vector<DomainInfo>{X.features(), Y.features()},
-                                             FoldOptions{.folds = folds, .seed = seed});
-  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()), [&](Index first, const auto& X1, const auto& X2) {
-    if (!weights) return dealt->add(X1, X2);
-    dealt->add(X1, X2, weights->segment(first, X1.cols()));
-  });
+std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const py::kwargs& given) {
+  const auto settings = std::make_shared<Settings>(given);
   return std::make_unique<FittedModel>(
-      interruptibly<Model>([model = fitted.model, dealt, c1, c2, settings](const Report& report) {
-        return calibrate(model, *dealt, c1, c2, settings->options, report);
+      summary.use_interruptibly<Model>([settings](const Summary& own, const Report& report) {
+        return fit(own, settings->covariances, with_reports(settings->options, report));
+      }));
+}
+
+std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::sequence& arrays, Index folds,
+                                          std::uint64_t fold_seed, const py::object& sample_weight,
+                                          const py::kwargs& given) {
+  const auto settings = std::make_shared<Settings>(given);
+  const std::vector<Samples> domains = matched_samples(arrays);
+  check_matched(domains);
+  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
+  std::vector<DomainInfo> infos;
+  for (const Samples& domain : domains) infos.emplace_back(domain.features());
+  const auto dealt = std::make_shared<Folds>(infos, FoldOptions{.folds = folds, .repeats = 1, .seed = fold_seed});
+  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
+                                     [&](Index first, const MatchedSamples& X) {
+                                       if (!weights) return dealt->add(X);
+                                       dealt->add(X, weights->segment(first, X.front().cols()));
+                                     });
+  return std::make_unique<FittedModel>(
+      interruptibly<Model>([model = fitted.model, dealt, settings](const Report& report) {
+        return calibrate(model, *dealt, settings->covariances, with_reports(settings->options, report), report);
       }));
 }
 
@@ -80,11 +146,11 @@ void bind_fit(py::module_& module) {
       .def_static("identity", &Covariance::identity, py::arg("k"))
       .def_static("largest_identity", &Covariance::largest_identity)
       .def_static(
-          "data", [](int number, Index rank) { return Covariance::data(domain_of(number), rank); }, py::arg("domain"),
-          py::arg("rank"))
+          "data", [](int number, Index rank) { return Covariance::data(domain_of(number, kMostDomains), rank); },
+          py::arg("domain"), py::arg("rank"))
       .def_static("correlation", &Covariance::correlation, py::arg("k"))
       .def_static(
-          "likelihood", [](int number) { return Covariance::likelihood(domain_of(number)); }, py::arg("query"))
+          "likelihood", [](int number) { return Covariance::likelihood(domain_of(number, 2)); }, py::arg("query"))
       .def_static(
           "matrix", [](const py::object& C) { return Covariance::matrix(from_matrix(C, "covariance")); }, py::arg("C"))
       .def_static(
@@ -94,13 +160,9 @@ void bind_fit(py::module_& module) {
           "diagonal", [](const Vector& sd) { return Covariance::diagonal(sd); }, py::arg("sd"))
       .def_property_readonly("description", &Covariance::description);
 
-  module.def("fit", &fit_summary, py::arg("summary"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
-             py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
-             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none());
-  module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("X"), py::arg("Y"), py::arg("folds"),
-             py::arg("seed"), py::arg("c1"), py::arg("c2"), py::arg("rank_tol") = py::none(),
-             py::arg("max_rank") = std::pair<Index, Index>(0, 0), py::arg("ridge") = std::pair<double, double>(0, 0),
-             py::arg("extra_X") = py::none(), py::arg("extra_Y") = py::none(), py::arg("sample_weight") = py::none());
+  module.def("fit", &fit_summary, py::arg("summary"));
+  module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("arrays"), py::arg("folds"), py::arg("fold_seed"),
+             py::arg("sample_weight") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
   module.def("blas_description", &blas_description, "Which BLAS serves this process.");

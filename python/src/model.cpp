@@ -1,8 +1,6 @@
 // Fitted models: what estimators keep.
 #include <cgmca/error.hpp>
-#include <cgmca/fuse.hpp>
 #include <cgmca/model.hpp>
-#include <cgmca/verify.hpp>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
@@ -33,7 +31,7 @@ LsqrOptions lsqr_options(Method method, std::optional<Index> iterations, std::op
 constexpr Index kLargeBlock = 256;
 
 py::array apply_to(const FittedModel& self, int number, const py::object& rows) {
-  const Domain domain = domain_of(number);
+  const Domain domain = self.domain(number);
   const Samples X(rows, "X");
   const Index k = self.model.common_dimension, d = self.model.domain(domain).features();
   return map_blocks(X, k, block_samples(std::max(d, k)),
@@ -43,7 +41,7 @@ py::array apply_to(const FittedModel& self, int number, const py::object& rows) 
 py::array translate_with(const FittedModel& self, int source, int target, const py::object& rows,
                          const std::string& method_name, std::optional<Index> iterations,
                          std::optional<double> tolerance) {
-  const Domain from = domain_of(source), to = domain_of(target);
+  const Domain from = self.domain(source), to = self.domain(target);
   const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
   const Samples X(rows, "X");
@@ -65,47 +63,14 @@ py::array translate_with(const FittedModel& self, int source, int target, const 
 template <class Work>
 py::array errors_of(const FittedModel& self, int source, int target, const py::object& rows, Work work) {
   const Samples X(rows, "X");
-  const auto map = self.translation(domain_of(source), domain_of(target), Method::lmmse);
+  const auto map = self.translation(self.domain(source), self.domain(target), Method::lmmse);
   const Index d_to = map->mean_to.size(), widest = std::max(map->mean_from.size(), d_to);
   return map_blocks(X, d_to, block_samples(widest), [&](const auto& block) { return work(*map, block); });
 }
 
-py::array fuse_with(const FittedModel& self, const std::vector<int>& numbers, const py::list& arrays,
-                    const std::string& method_name) {
-  const Fusion how = need_choice(method_name, kFusions, "method");
-  std::vector<Samples> domains;
-  Index widest = self.model.common_dimension;
-  for (const py::handle& rows : arrays) {
-    domains.emplace_back(py::reinterpret_borrow<py::object>(rows), "samples");
-    widest = std::max(widest, domains.back().features());
-    if (domains.back().count() != domains.front().count()) {
-      throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
-                                       domains.front().count(), numbers.front(), domains.back().count(),
-                                       numbers[domains.size() - 1]));
-    }
-  }
-  const Index n = domains.front().count(), k = self.model.common_dimension, step = block_samples(widest);
-  py::array_t<double> result({n, k});
-  Eigen::Map<Matrix> Z(result.mutable_data(), k, n);
-  for (Index first = 0; first < n; first += step) {
-    const Index count = std::min(step, n - first);
-    std::vector<py::object> keep(domains.size());
-    std::vector<DomainSamples> present;
-    for (std::size_t i = 0; i < domains.size(); ++i) {
-      present.push_back({domain_of(numbers[i]), domains[i].block(first, count, keep[i])});
-    }
-    {
-      const py::gil_scoped_release release;
-      Z.middleCols(first, count) = fuse(self.model, present, how);
-    }
-    let_signals_through();
-  }
-  return result;
-}
-
 py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
                       std::optional<Index> iterations, std::optional<double> tolerance) {
-  const Domain domain = domain_of(number);
+  const Domain domain = self.domain(number);
   const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
   const Samples Z(rows, "Z");
@@ -114,77 +79,28 @@ py::array invert_with(const FittedModel& self, int number, const py::object& row
                     [&](const auto& block) { return invert(self.model, domain, block, method, options); });
 }
 
-template <class Value>
-py::tuple per_domain(const std::vector<Value>& values) {
-  py::tuple result(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i];
-  return result;
-}
-
-py::dict attained_on(const FittedModel& self, const py::object& rows1, const py::object& rows2,
-                     const py::object& sample_weight) {
-  const Samples X(rows1, "X"), Y(rows2, "Y");
-  if (X.count() != Y.count()) {
-    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
-                                     X.count(), Y.count()));
-  }
-  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
-  Verifier verifier(self.model);
-  for_pair_blocks(X, Y, block_samples(X.features() + Y.features()), [&](Index first, const auto& X1, const auto& X2) {
-    if (!weights) return verifier.add(X1, X2);
-    verifier.add(X1, X2, weights->segment(first, X1.cols()));
-  });
-  const Attained attained = verifier.attained();
-  py::dict result;
-  result["samples"] = attained.samples;
-  result["total_weight"] = attained.total_weight;
-  result["constraint_residuals"] = per_domain(attained.constraint_residuals);
-  result["mean_residuals"] = per_domain(attained.mean_residuals);
-  result["objective"] = attained.objective;
-  result["covariance_trace"] = attained.covariance_trace;
-  return result;
-}
-
-py::dict certificate_of(const FittedModel& self) {
-  const Certificate& certificate = self.model.certificate;
-  py::dict result;
-  result["objective"] = certificate.objective;
-  result["bound"] = certificate.bound;
-  result["constraint_residuals"] = per_domain(certificate.constraint_residuals);
-  const auto constrained = [&](std::size_t i) {
-    const Regularized& theta = certificate.constrained[i];
-    return py::make_tuple(theta.data, theta.ridge, theta.samples);
-  };
-  result["constrained"] = py::make_tuple(constrained(0), constrained(1));
-  result["covariance_trace"] = certificate.covariance_trace;
-  result["ranks"] = per_domain(certificate.ranks);
-  result["covariance_ranks"] = per_domain(certificate.covariance_ranks);
-  result["tolerances"] = per_domain(certificate.tolerances);
-  result["min_gap"] = certificate.min_gap;
-  result["route"] = certificate.route;
-  result["singular_A"] = to_array(certificate.singular_A);
-  result["singular_B"] = to_array(certificate.singular_B);
-  return result;
-}
-
 py::dict settings_of(const FittedModel& self) {
   const FitSettings& settings = self.model.settings;
-  const auto ridge = [&](std::size_t i) -> py::object {
-    const Ridge& one = settings.ridge[i];
-    return one.automatic ? py::object(py::str("auto")) : py::object(py::float_(one.value));
-  };
+  py::list ridge;
+  for (const Ridge& one : settings.ridge) {
+    ridge.append(one.automatic ? py::object(py::str("auto")) : py::object(py::float_(one.value)));
+  }
   py::dict result;
   result["covariance"] = per_domain(settings.covariance);
   result["components"] = per_domain(settings.components);
   result["max_rank"] = per_domain(settings.max_rank);
-  result["ridge"] = py::make_tuple(ridge(0), ridge(1));
+  result["ridge"] = py::tuple(ridge);
   result["rank_tol"] = settings.rank_tol;
+  result["seed"] = settings.seed;
+  result["random_starts"] = settings.random_starts;
+  result["max_sweeps"] = settings.max_sweeps;
+  result["max_seconds"] = settings.max_seconds;
   return result;
 }
 
 template <class Get>
 auto of_domain(Get get) {
-  return [get](const FittedModel& self, int number) { return get(self.model.domain(domain_of(number))); };
+  return [get](const FittedModel& self, int number) { return get(self.model.domain(self.domain(number))); };
 }
 
 py::bytes to_bytes(const FittedModel& self) { return self.model.to_bytes(); }
@@ -203,8 +119,9 @@ std::shared_ptr<const Translation> FittedModel::translation(Domain from, Domain 
 }
 
 void bind_model(py::module_& module) {
-  py::class_<FittedModel>(module, "Model", "A fitted pair of maps; estimators keep one.")
-      .def("apply", &apply_to, py::arg("domain"), py::arg("X"))
+  py::class_<FittedModel> model(module, "Model", "The maps of a fit, one a domain; estimators keep one.");
+  bind_matched(model);
+  model.def("apply", &apply_to, py::arg("domain"), py::arg("X"))
       .def("translate", &translate_with, py::arg("source"), py::arg("target"), py::arg("X"), py::arg("method"),
            py::arg("iterations") = py::none(), py::arg("tolerance") = py::none())
       .def("invert", &invert_with, py::arg("domain"), py::arg("Z"), py::arg("method"),
@@ -224,27 +141,24 @@ void bind_model(py::module_& module) {
             });
           },
           py::arg("source"), py::arg("target"), py::arg("X"), py::arg("probability"))
-      .def("fuse", &fuse_with, py::arg("domains"), py::arg("arrays"), py::arg("method"))
       .def_property_readonly("calibration_folds", [](const FittedModel& self) { return self.model.calibration_folds; })
       .def(
           "linear",
           [](const FittedModel& self, int source, int target) {
-            const auto map = self.translation(domain_of(source), domain_of(target), Method::lmmse);
+            const auto map = self.translation(self.domain(source), self.domain(target), Method::lmmse);
             return to_matrix(map->matrix());
           },
           py::arg("source"), py::arg("target"))
       .def("settings", &settings_of)
-      .def("attained", &attained_on, py::arg("X"), py::arg("Y"), py::arg("sample_weight") = py::none())
-      .def("certificate", &certificate_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(
           "has",
-          [](const FittedModel& self, int number) { return self.model.domains[slot(domain_of(number))].has_value(); },
+          [](const FittedModel& self, int number) { return self.model.domains[slot(self.domain(number))].has_value(); },
           py::arg("domain"))
       .def(
           "only",
           [](const FittedModel& self, int number) {
-            return std::make_unique<FittedModel>(self.model.only(domain_of(number)));
+            return std::make_unique<FittedModel>(self.model.only(self.domain(number)));
           },
           py::arg("domain"))
       .def("matrix", of_domain([](const DomainMap& map) { return to_matrix(map.matrix()); }), py::arg("domain"))
@@ -257,6 +171,7 @@ void bind_model(py::module_& module) {
       .def("features", of_domain([](const DomainMap& map) { return map.features(); }), py::arg("domain"))
       .def("name", of_domain([](const DomainMap& map) { return map.name; }), py::arg("domain"))
       .def("feature_names", of_domain([](const DomainMap& map) { return map.feature_names; }), py::arg("domain"))
+      .def_property_readonly("count", [](const FittedModel& self) { return self.model.count(); })
       .def_property_readonly("samples", [](const FittedModel& self) { return self.model.samples; })
       .def_property_readonly("total_weight", [](const FittedModel& self) { return self.model.total_weight; })
       .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })

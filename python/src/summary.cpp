@@ -32,7 +32,7 @@ process or machine. The same samples in the same order give the same bits howeve
 Parameters
 ----------
 *n_features : int
-    Features of each domain: two numbers for pairs, one for samples without partners.
+    Features of each domain: two numbers for pairs, more for more domains, one for samples without partners.
 accumulate : {'auto', 'qr', 'gram'}
     'qr' is backward stable; 'gram' costs less arithmetic but squares the condition number; 'auto' uses 'gram'
     only while the conditioning of the data proves it safe.
@@ -120,11 +120,6 @@ py::tuple feature_names(SharedSummary& summary) {
   });
 }
 
-// What messages call the array of slot i.
-std::string label(std::size_t i, std::size_t domains) {
-  return domains == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
-}
-
 std::string described(const Summary& summary) {
   std::vector<Index> features;
   for (Index i = 1; i <= summary.domains(); ++i) features.push_back(summary.dimension(static_cast<Domain>(i)));
@@ -149,7 +144,8 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
     auto& own_names = infos[i].feature_names;
     const bool named = !own_names.empty();
     const py::object found = named || !empty ? py::none() : names.attr("names_of")(arrays[i]);
-    ordered[i] = names.attr("as_array")(arrays[i], named ? py::cast(own_names) : py::none(), label(i, arrays.size()));
+    ordered[i] =
+        names.attr("as_array")(arrays[i], named ? py::cast(own_names) : py::none(), array_name(i, arrays.size()));
     if (found.is_none()) continue;
     // Another number of features is refused below, by its numbers.
     if (static_cast<Index>(py::len(found)) != infos[i].features) continue;
@@ -170,14 +166,9 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
 
 // More than one block goes to a copy, which takes the summary's place at the end.
 void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights) {
-  std::vector<Samples> domains;
-  Index features = 0;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    domains.emplace_back(arrays[i], label(i, arrays.size()).c_str());
-    features += domains.back().features();
-  }
+  const std::vector<Samples> domains = matched_samples(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
-  const Index per_block = block_samples(features), count = domains.front().count();
+  const Index per_block = block_samples(features_of(domains)), count = domains.front().count();
   const bool equal =
       std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
   // Another number of weights is refused as another number of samples is: by adding all at once.
@@ -194,7 +185,7 @@ void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Ve
   }
   Summary longer = inside_->summary;
   const Index before = longer.samples();
-  for_matched_blocks(domains, per_block, [&](Index first, const MatchedSamples& X) {
+  for_matched_blocks<MatchedSamples>(domains, per_block, [&](Index first, const MatchedSamples& X) {
     if (!weights) return longer.add(X);
     const auto mine = weights->segment(first, X.front().cols());
     longer.check(X, mine, before + first);  // which counts samples of weight 0 too

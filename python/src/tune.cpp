@@ -72,11 +72,11 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   search->folds.emplace(std::vector<DomainInfo>{X.features(), Y.features()},
                         FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
   const std::optional<Vector> weights = weights_from(sample_weight, X.count());
-  for_matched_blocks(domains, block_samples(X.features() + Y.features()),
-                     [&](Index first, const MatchedSamples& block) {
-                       if (!weights) return search->folds->add(block);
-                       search->folds->add(block, weights->segment(first, block.front().cols()));
-                     });
+  for_matched_blocks<MatchedSamples>(domains, block_samples(X.features() + Y.features()),
+                                     [&](Index first, const MatchedSamples& block) {
+                                       if (!weights) return search->folds->add(block);
+                                       search->folds->add(block, weights->segment(first, block.front().cols()));
+                                     });
   const auto result = interruptibly<TuneResult>(
       [search](const Report& report) {
         search->options.progress = report;

@@ -49,6 +49,13 @@ def test_the_readmes_example(tmp_path, monkeypatch):
     assert pathlib.Path("model").exists()
 
 
+def test_the_examples_of_the_python_page():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) >= 2
+    for block in blocks:
+        exec(compile(block, "python.md", "exec"), {})
+
+
 def test_stubs_name_what_the_module_has():
     """Every class, method and function of _core is in _core.pyi and the other way round."""
     import ast

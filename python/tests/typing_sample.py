@@ -18,7 +18,7 @@ def denoise(clean: Array, noisy: Array) -> Tuple[Array, float]:
     assert first is not None and second is not None
     products: Array = first @ first.T
     excess: float = model.certificate_.excess
-    ranks: Tuple[int, int] = model.ranks_
+    ranks: Tuple[int, ...] = model.ranks_
     mapped: Array = model.apply(noisy, domain=2)
     cgmca.save(model, "model")
     again: CGMCA = cgmca.load("model")
@@ -36,6 +36,17 @@ def predict(path: str) -> float:
     directions: Array = model.x_rotations_ @ model.coef_[:, :1].T
     print(predicted - model.intercept_, directions, model.feature_names_y_)
     return model.score(X, Y)
+
+
+def match(optical: Array, radar: Array, infrared: Array) -> Tuple[Array, float]:
+    model = CGMCA(n_components=2, graph="star:1", ridge=[0.0, 0.1, "auto"], random_state=1)
+    model = model.fit({"optical": optical, "radar": radar, "infrared": infrared})
+    fused: Array = model.fuse([optical, None, infrared])
+    mapped: List[Array] = model.transform([optical, radar, infrared])
+    estimate, error = model.translate([radar, infrared], source=[2, "infrared"], target="optical", return_std=True)
+    print(mapped[0], estimate / error, model.certificate_.starts[0].kind, model.domain_names_[0])
+    print(model.verify([optical, radar, infrared])["gap"], model.apply(radar, "radar"), model.common_correlations_[0, 1])
+    return fused, model.certificate_.gap
 
 
 def gather(paths: List[Tuple[str, str]]) -> MCA:

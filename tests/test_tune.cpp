@@ -290,8 +290,8 @@ TEST(Tuning, SaysWhereABaselineDoesBetter) {
   for (Index fold = 0; fold < 4; ++fold) {
     const RawSplit split = raw_split({X1, X2}, folds, 0, fold);
     const Pairs& held = split.held_out;
-    apart += (held.X1 - held.X2).squaredNorm() /
-             (held.X1.colwise() - split.training.X1.rowwise().mean()).squaredNorm() / 4;
+    apart +=
+        (held.X1 - held.X2).squaredNorm() / (held.X1.colwise() - split.training.X1.rowwise().mean()).squaredNorm() / 4;
     for (std::size_t q = 0; q < split.held.size(); ++q) {
       const Vector distances = (X1.colwise() - X2.col(split.held[q])).colwise().squaredNorm();
       nearer += static_cast<double>((distances.array() < distances(split.held[q])).count()) / 23 /
@@ -311,7 +311,8 @@ TEST(Tuning, SaysWhereABaselineDoesBetter) {
     labels.push_back(static_cast<int>(j % 2));
     Y2(0, j) += j % 2 == 0 ? 20 : -20;
   }
-  options.labels = {&X1, labels, &Y2, labels};
+  const Matrix others = random.matrix(d, n);
+  options.labels = {&others, labels, &Y2, labels};
   options.pairs = {&X1, &Y2};
   const Folds unrelated = folds_of({X1, Y2}, dealt(4));
   result = tune(unrelated, options);
@@ -327,6 +328,25 @@ TEST(Tuning, SaysWhereABaselineDoesBetter) {
   options.ranks = {2};
   result = tune(folds_of({shorter, X2}, dealt(4)), options);
   EXPECT_TRUE(std::isnan(at(result.unmapped, Criterion::translation).mean));
+}
+
+// A reference that is the partner of a held-out sample would give its class away; new samples have no partner.
+TEST(Tuning, HoldsThePartnersOutOfTheReferencesToo) {
+  Random random(43);
+  const Index n = 40;
+  const Pairs pairs = sharing(random, 6, 8, n, 0.01);
+  std::vector<int> labels;
+  for (Index j = 0; j < n; ++j) labels.push_back(static_cast<int>(j));  // a class each
+  TuneOptions options;
+  options.families = {Family::identity};
+  options.ranks = {6};
+  options.max_ranks = {0};
+  options.ridges = {0.0};
+  options.labels = {&pairs.X1, labels, &pairs.X2, labels};
+  const Folds folds = folds_of(pairs, dealt(4));
+  EXPECT_LT(tune(folds, options).trials[0][Criterion::classification].mean, 0.1);
+  options.pairs = {&pairs.X1, &pairs.X2};
+  EXPECT_EQ(tune(folds, options).trials[0][Criterion::classification].mean, 1);
 }
 
 TEST(Tuning, ByClassesTakesALikelihoodUnlessAnotherIsPlainlyBetter) {
@@ -348,7 +368,7 @@ TEST(Tuning, ByClassesTakesALikelihoodUnlessAnotherIsPlainlyBetter) {
     if (trial.candidate.family != Family::likelihood2) continue;
     ++likelihoods;
     EXPECT_EQ(trial.candidate.max_rank, 0);  // they weigh their directions by themselves
-    EXPECT_LE(result.trials[result.chosen][Criterion::partner].mean, trial[Criterion::partner].mean);
+    EXPECT_LE(result.trials[result.chosen][Criterion::classification].mean, trial[Criterion::classification].mean);
   }
   EXPECT_EQ(likelihoods, 3);
   // Labelled samples of domain 2 without partners are classified too: 60 more, all of another class.

@@ -256,8 +256,9 @@ std::string rule_text(const TuneResult& result) {
     case Criterion::partner:
       return "chosen";
     case Criterion::classification:
-      return fmt::format("of {} that cannot be told from it, likelihoods first, the one with the least error of {}",
-                         result.alike, name(*result.tie_break));
+      return fmt::format(
+          "of {} that cannot be told from it, the best of the likelihoods first, else the least error of {}",
+          result.alike, name(*result.tie_break));
     default:
       return fmt::format("simplest of {} that cannot be told from it", result.alike);
   }

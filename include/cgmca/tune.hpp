@@ -105,8 +105,8 @@ struct TuneResult {
   // How many cannot be told from it: their errors exceed its by no more than the standard error of the difference over
   // the same folds.
   std::size_t alike = 0;
-  // Of those: by likelihood and partner the best; by classification the likelihoods before the others, then the least
-  // error of tie_break; else the simplest: least rank, then least max_rank, then largest ridge.
+  // Of those: by likelihood and partner the best; by classification the best likelihood if one is among them, else the
+  // least error of tie_break; else the simplest: least rank, then least max_rank, then largest ridge.
   std::size_t chosen = 0;
   std::optional<Criterion> tie_break;  // classification: partner where the pairs are given, else translation
   // What there is without us, by the same folds; NaN where a criterion has no such thing. Domain 2 as it is, in place

@@ -40,8 +40,8 @@ class TuneResult:
         The setting of the smallest error.
     params : dict
         The one to use. By 'likelihood' and 'partner' it is the best; by 'classification', of those that cannot be told
-        from the best (over the same folds, within one standard error of the difference), likelihoods first, the one
-        of the least 'partner' error; else the simplest of those (least rank, least max_rank, largest ridge).
+        from the best (over the same folds, within one standard error of the difference), the best likelihood, else the
+        one of the least 'partner' error; else the simplest of those (least rank, least max_rank, largest ridge).
     alike : int
         How many settings cannot be told from the best.
     baselines : dict

@@ -11,21 +11,10 @@ namespace {
 
 double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
 
-std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places) {
-  std::vector<int> result;
-  for (const Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
-  return result;
-}
-
 }  // namespace
 
 Baselines::Baselines(const Folds& folds, const TuneOptions& options)
-    : folds_(folds), options_(options), comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {
-  const TransferLabels& labels = options.labels;
-  if (comparable_ && labels.samples != nullptr) {
-    as_they_are_ = nearest_neighbour(*labels.samples, labels.sample_labels, *labels.queries);
-  }
-}
+    : folds_(folds), options_(options), comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
 
 void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
   Errors without_map, alone;
@@ -47,12 +36,14 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
   if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {
     const Split split = split_of(folds_, repeat, fold, labels.queries->cols());
     const std::vector<int> truth = picked(labels.query_labels, split.held_out);
+    const Matrix asked = (*labels.queries)(Eigen::all, split.held_out);
     if (comparable_) {
-      at(without_map, Criterion::classification) = 1 - accuracy(picked(as_they_are_, split.held_out), truth);
+      const Matrix references = (*labels.samples)(Eigen::all, held.references_kept);
+      at(without_map, Criterion::classification) =
+          1 - accuracy(nearest_neighbour(references, held.reference_labels, asked), truth);
     }
-    const std::vector<int> found =
-        nearest_neighbour((*labels.queries)(Eigen::all, split.training), picked(labels.query_labels, split.training),
-                          (*labels.queries)(Eigen::all, split.held_out));
+    const std::vector<int> found = nearest_neighbour((*labels.queries)(Eigen::all, split.training),
+                                                     picked(labels.query_labels, split.training), asked);
     at(alone, Criterion::classification) = 1 - accuracy(found, truth);
   }
   unmapped.push_back(without_map);

@@ -21,8 +21,7 @@ class Baselines {
  private:
   const Folds& folds_;
   const TuneOptions& options_;
-  bool comparable_;               // both domains have as many features
-  std::vector<int> as_they_are_;  // the label of each query by the nearest labelled sample of domain 1
+  bool comparable_;  // both domains have as many features
 };
 
 }  // namespace cgmca

@@ -67,7 +67,8 @@ std::size_t pick(const TuneResult& result, std::vector<std::size_t> alike) {
       std::vector<std::size_t> likelihoods;
       std::copy_if(alike.begin(), alike.end(), std::back_inserter(likelihoods),
                    [&](std::size_t t) { return !has_rank(result.trials[t].candidate.family); });
-      return least(result, likelihoods.empty() ? alike : likelihoods, *result.tie_break);
+      return likelihoods.empty() ? least(result, alike, *result.tie_break)
+                                 : least(result, likelihoods, result.criterion);
     }
     default:
       return simplest(result, alike);

@@ -129,7 +129,7 @@ Grid make_grid(const TuneOptions& options, bool every) {
   return grid;
 }
 
-void score(Grid& grid, const Factors& training, const HeldOut& held, const TransferLabels& labels) {
+void score(Grid& grid, const Factors& training, const HeldOut& held) {
   side_by_side(static_cast<Index>(grid.groups.size()) - 1, [&](Index task) {
     const std::size_t first = grid.groups[static_cast<std::size_t>(task)];
     const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
@@ -140,7 +140,7 @@ void score(Grid& grid, const Factors& training, const HeldOut& held, const Trans
       if (grid.feasible[t] == 0) continue;
       try {
         const Covariance C = grid.candidates[t].covariance();
-        grid.errors[t].push_back(measure(assemble(solve(factors, svd, C, C), factors), held, labels));
+        grid.errors[t].push_back(measure(assemble(solve(factors, svd, C, C), factors), held));
       } catch (const Infeasible&) {
         grid.feasible[t] = 0;
       } catch (const Saturated&) {  // a likelihood without a ridge

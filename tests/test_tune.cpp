@@ -347,6 +347,15 @@ TEST(Tuning, HoldsThePartnersOutOfTheReferencesToo) {
   EXPECT_LT(tune(folds, options).trials[0][Criterion::classification].mean, 0.1);
   options.pairs = {&pairs.X1, &pairs.X2};
   EXPECT_EQ(tune(folds, options).trials[0][Criterion::classification].mean, 1);
+  // Nor does a second pair of the same sample of domain 1 give it away.
+  Pairs twice{Matrix(8, 2 * n), Matrix(8, 2 * n)};
+  twice.X1 << pairs.X1, pairs.X1;
+  twice.X2 << pairs.X2, pairs.X2;
+  std::vector<int> both = labels;
+  both.insert(both.end(), labels.begin(), labels.end());
+  options.labels = {&twice.X1, both, &twice.X2, both};
+  options.pairs = {&twice.X1, &twice.X2};
+  EXPECT_EQ(tune(folds_of(twice, dealt(4)), options).trials[0][Criterion::classification].mean, 1);
 }
 
 TEST(Tuning, ByClassesTakesALikelihoodUnlessAnotherIsPlainlyBetter) {

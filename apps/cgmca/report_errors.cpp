@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "domains.hpp"
 #include "report/plot.hpp"
 #include "report_parts.hpp"
 
@@ -17,8 +18,6 @@ double root_mean_square(const Vector& values) {
 }
 
 std::string percent(double part) { return std::isfinite(part) ? fmt::format("{:.1f} %", 100 * part) : "not known"; }
-
-std::string plural(Index count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -37,8 +36,7 @@ void add_error_bars(report::Page& page, const Model& model) {
                       "where directions were not chosen among many."};
   if (calibrated) table.columns.push_back(fmt::format("measured on {} held-out parts", model.calibration_folds));
   std::vector<report::Series> series;
-  for (int i = 1; i <= static_cast<int>(model.count()); ++i) {
-    const Domain to{i};
+  for (const Domain to : all_domains(model)) {
     const Translation lmmse = translation(promised, promised.others(to), to);
     const double spread = root_mean_square(model.domain(to).variance.cwiseMax(0).cwiseSqrt());
     table.rows.push_back({domain_title(model, to), percent(root_mean_square(lmmse.standard_error) / spread),
@@ -68,8 +66,8 @@ void add_error_bars(report::Page& page, const Model& model) {
                                .y_low = 0}),
       fmt::format(
           "Each point is a feature. Where it is above the diagonal the closed form promises too much; error bars and "
-          "intervals of this model use what was measured ({}).",
-          plural(model.calibration_folds, "fold")));
+          "intervals of this model use what was measured ({} folds).",
+          model.calibration_folds));
 }
 
 }  // namespace cgmca::cli

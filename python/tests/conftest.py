@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -28,6 +30,21 @@ def load_experiment(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def interrupt(setup, work, after="", seconds=0.5):
+    """Runs Python lines in a process of its own and sends it Ctrl-C `seconds` into `work`. Returns what it printed:
+    "finished", or "interrupted", how long it took to stop, and what the lines `after` that printed."""
+    lines = ["import os, signal, threading, time",
+             "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it",
+             "import numpy as np, cgmca", setup, "def interrupt():", f"    time.sleep({seconds})",
+             "    sent.append(time.perf_counter())", "    os.kill(os.getpid(), signal.SIGINT)", "sent = []",
+             "threading.Thread(target=interrupt, daemon=True).start()", "try:", f"    {work}",
+             "except KeyboardInterrupt:", "    print('interrupted', time.perf_counter() - sent[0])", "else:",
+             "    print('finished')", after]
+    result = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout.split()
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
-// From the errors of all training sets to a choice, with its reasons in words.                       docs/method.md
-// (36)
+// From the errors of all training sets to a choice, with its reasons in words. docs/method.md (43)
 #pragma once
 
 #include <cgmca/tune.hpp>

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/linalg/linalg.hpp"
 #include "core/summary/moments.hpp"
@@ -101,32 +102,35 @@ std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>
   return result;
 }
 
-// By their numbers: a reference is a pair's sample of domain 1 where all features are equal.
-std::vector<Index> pairs_of_references(const TransferLabels& labels, const PairSamples& pairs) {
-  if (labels.samples == nullptr) return {};
-  const Matrix& references = *labels.samples;
-  std::vector<Index> partner_of(static_cast<std::size_t>(references.cols()), -1);
-  if (pairs.X1 == nullptr) return partner_of;
+Places find_places(const TransferLabels& labels, const PairSamples& pairs) {
+  Places places;
+  if (labels.samples == nullptr) return places;
+  places.of_references.assign(static_cast<std::size_t>(labels.samples->cols()), -1);
+  if (pairs.X1 == nullptr) return places;
   const auto bytes = [](const Matrix& X, Index column) {
     return std::string_view(reinterpret_cast<const char*>(X.col(column).data()),
                             static_cast<std::size_t>(X.rows()) * sizeof(double));
   };
-  std::unordered_map<std::string_view, Index> pair_of;
-  for (Index j = 0; j < pairs.X1->cols(); ++j) pair_of.emplace(bytes(*pairs.X1, j), j);
-  for (Index j = 0; j < references.cols(); ++j) {
-    if (const auto found = pair_of.find(bytes(references, j)); found != pair_of.end()) {
-      partner_of[static_cast<std::size_t>(j)] = found->second;
-    }
+  std::unordered_map<std::string_view, Index> first;  // pair with such a sample
+  for (Index j = 0; j < pairs.X1->cols(); ++j) {
+    places.of_pairs.push_back(first.emplace(bytes(*pairs.X1, j), j).first->second);
   }
-  return partner_of;
+  for (Index j = 0; j < labels.samples->cols(); ++j) {
+    const auto found = first.find(bytes(*labels.samples, j));
+    if (found != first.end()) places.of_references[static_cast<std::size_t>(j)] = found->second;
+  }
+  return places;
 }
 
-void add_labels(HeldOut& held, const TransferLabels& labels, const std::vector<Index>& partner_of,
-                const Directions& training, const Folds& folds, Index repeat, Index fold) {
+void add_labels(HeldOut& held, const TransferLabels& labels, const Places& places, const Directions& training,
+                const Folds& folds, Index repeat, Index fold) {
   const std::vector<Index> mine = split_of(folds, repeat, fold, labels.queries->cols()).held_out;
+  std::unordered_set<Index> left_out;
+  for (std::size_t j = 0; j < places.of_pairs.size(); ++j) {
+    if (folds.fold_of(repeat, static_cast<Index>(j)) == fold) left_out.insert(places.of_pairs[j]);
+  }
   for (Index j = 0; j < labels.samples->cols(); ++j) {
-    const Index pair = partner_of[static_cast<std::size_t>(j)];
-    if (pair < 0 || folds.fold_of(repeat, pair) != fold) held.references_kept.push_back(j);
+    if (!left_out.contains(places.of_references[static_cast<std::size_t>(j)])) held.references_kept.push_back(j);
   }
   held.reference_labels = picked(labels.sample_labels, held.references_kept);
   held.query_labels = picked(labels.query_labels, mine);

@@ -36,10 +36,14 @@ struct HeldOut {
   std::vector<Index> partners;   // the place of each one's partner among the references
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
-// `partner_of`: for each labelled sample of domain 1 the pair that it belongs to, or -1; see pairs_of_references.
-void add_labels(HeldOut& held, const TransferLabels& labels, const std::vector<Index>& partner_of,
-                const Directions& training, const Folds& folds, Index repeat, Index fold);
-std::vector<Index> pairs_of_references(const TransferLabels& labels, const PairSamples& pairs);
+// Which labelled samples of domain 1 are which pairs' own: equal numbers, equal place. Pairs of equal samples share
+// one.
+struct Places {
+  std::vector<Index> of_pairs, of_references;  // -1: of no pair
+};
+Places find_places(const TransferLabels& labels, const PairSamples& pairs);
+void add_labels(HeldOut& held, const TransferLabels& labels, const Places& places, const Directions& training,
+                const Folds& folds, Index repeat, Index fold);
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
                Index fold);
 

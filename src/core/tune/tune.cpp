@@ -16,7 +16,7 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
   const TuneOptions options = completed(given, folds);
   Grid grid = make_grid(options, !given.max_ranks.empty());
   Baselines baselines(folds, options);
-  const std::vector<Index> partner_of = pairs_of_references(options.labels, options.pairs);
+  const Places places = find_places(options.labels, options.pairs);
   const Index parts = folds.options().folds;
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
     for (Index fold = 0; fold < parts; ++fold) {
@@ -24,7 +24,7 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
       const Directions directions = directions_of(training);
       HeldOut held = hold_out(folds.held_out(repeat, fold), directions);
       if (options.labels.samples != nullptr) {
-        add_labels(held, options.labels, partner_of, directions, folds, repeat, fold);
+        add_labels(held, options.labels, places, directions, folds, repeat, fold);
       }
       if (options.pairs.X1 != nullptr) add_pairs(held, options.pairs, directions, folds, repeat, fold);
       score(grid, reduce(training), held);

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <string_view>
 
 #include "commands.hpp"
 #include "covariance_spec.hpp"
@@ -192,26 +191,17 @@ FitOptions fit_options(const Options& options, const Input& input) {
   return result;
 }
 
-// The fit, with progress of its search; a message about the weights of a graph says where they stand.
-Model fit_with_progress(const Session& session, const Options& options, const Summary& summary,
-                        const std::vector<Covariance>& covariances, FitOptions& settings) {
+Model fit_with_progress(const Session& session, const Summary& summary, const std::vector<Covariance>& covariances,
+                        FitOptions& settings) {
   Progress progress(session, "sweeps of the search", std::nullopt);
   Index sweeps = 0;
   settings.matching.progress = [&](const MatchingProgress&) {
     progress.update(++sweeps);
     stop_if_interrupted();
   };
-  try {
-    Model model = fit(summary, covariances, settings);
-    settings.matching.progress = nullptr;
-    return model;
-  } catch (const InvalidInput& problem) {
-    const std::string_view what = problem.what();
-    const bool of_graph =
-        what.starts_with("weight (") || what.starts_with("the weights") || what.starts_with("no path");
-    if (!of_graph) throw;
-    throw InvalidInput(fmt::format("--graph {}: {}", options.matching.graph, what));
-  }
+  Model model = fit(summary, covariances, settings);
+  settings.matching.progress = nullptr;
+  return model;
 }
 
 void run(const Session& session, const Options& options) {
@@ -227,7 +217,7 @@ void run(const Session& session, const Options& options) {
   FitOptions settings = fit_options(options, input);
   session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
                              name(input.summary->form())));
-  Model model = fit_with_progress(session, options, *input.summary, covariances, settings);
+  Model model = fit_with_progress(session, *input.summary, covariances, settings);
   if (input.folds) {
     const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);

@@ -1,5 +1,6 @@
 #include "graph_spec.hpp"
 
+#include <cgmca/error.hpp>
 #include <cgmca/io.hpp>
 
 #include <fmt/format.h>
@@ -54,6 +55,12 @@ MatchingOptions MatchingSpecs::parse(Index domains) const {
     options.graph = graph;
   } else if (!graph.empty()) {
     options.graph = Matrix(read(graph).transpose());  // rows of the file are what io calls samples
+  }
+  try {
+    weights_of(options.graph, domains);
+  } catch (const InvalidInput& problem) {
+    if (is_word(graph)) throw;  // its message says which
+    throw InvalidInput(fmt::format("--graph {}: {}", graph, problem.what()));
   }
   if (max_sweeps) options.max_sweeps = *max_sweeps;
   if (max_seconds) options.max_seconds = *max_seconds;

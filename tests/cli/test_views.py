@@ -456,6 +456,25 @@ def test_errors_say_what_and_where(views, status, words, arguments):
     assert words in folder.fails(status, *arguments)
 
 
+@pytest.mark.parametrize("graph, words", [
+    ("apart.csv", "--graph apart.csv: no path of positive weights connects domain 3 with domain 1"),
+    ("minus.csv", "--graph minus.csv: weight (1, 3) is -1; weights must not be negative"),
+    ("skew.csv", "--graph skew.csv: weight (1, 2) is 1 but weight (2, 1) is 2"),
+    ("small.csv", "--graph small.csv: the weights are 2×2, but 3 domains need 3×3"),
+    ("star:4", "graph 'star:4': the centre of a star must be a domain from 1 to 3"),
+])
+def test_a_graph_that_cannot_be_is_told_before_anything_is_read(views, graph, words):
+    for name, weights in (("apart", [[0, 1, 0], [1, 0, 0], [0, 0, 0]]), ("minus", [[0, 1, -1], [1, 0, 1], [-1, 1, 0]]),
+                          ("skew", [[0, 1, 1], [2, 0, 1], [1, 1, 0]]), ("small", [[0, 1], [1, 0]])):
+        np.savetxt(views.folder / f"{name}.csv", weights, delimiter=",")
+    error = views.folder.fails(3, "fit", "absent.npy", "y.npy", "z.npy", "--graph", graph, "-o", "q")
+    assert words in error and "absent.npy" not in error
+    assert error.count(graph) == 1
+    views.folder.ok("summarize", *X, "-o", "s", "-q")
+    error = views.folder.fails(3, "fit", "--summary", "s", "--extra1", "absent.npy", "--graph", graph, "-o", "q")
+    assert words in error
+
+
 def test_numbered_options_beyond_those_of_the_help_work(views):
     more = ["x.npy", "y.npy", "z.npy", "x.npy", "y.npy"]
     options = [word for i in range(1, 6) for word in (f"--cov{i}", "identity:2")]

@@ -12,7 +12,6 @@
 #include "ascent.hpp"
 #include "canonical.hpp"
 #include "core/thresholds.hpp"
-#include "graph.hpp"
 
 namespace cgmca::multi {
 namespace {
@@ -51,7 +50,7 @@ Matching solved(const MatchingProblem& problem, const MatchingOptions& options) 
   ProofOptions proof;
   proof.max_seconds = options.max_seconds;
   Matching matching = match(problem, solver_options(options), proof);
-  const SerialBlas serial;  // threads would change the rounding
+  const SerialBlas serial;       // threads would change the rounding
   constexpr Index enough = 500;  // accelerated sweeps, from about 1e-8 on
   if (!(matching.solution.stopped_early && std::isfinite(options.max_seconds))) {
     matching.solution.D = settled(problem, std::move(matching.solution.D), std::min(enough, options.max_sweeps));
@@ -111,11 +110,6 @@ void add_cross_covariances(Solution& solution, const Point& D, const CrossMatric
 }
 
 }  // namespace
-
-Matrix weights_of(const Graph& graph, Index domains) {
-  if (const auto* spec = std::get_if<std::string>(&graph)) return graph_weights(*spec, domains);
-  return checked_weights(std::get<Matrix>(graph), domains);
-}
 
 MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
                              const MatchingOptions& options) {

@@ -10,9 +10,6 @@
 
 namespace cgmca::multi {
 
-// The weights of a graph, checked.   m×m
-Matrix weights_of(const Graph& graph, Index domains);
-
 struct MatchedDomains {
   Solution solution;
   Matching matching;

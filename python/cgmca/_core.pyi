@@ -116,11 +116,13 @@ class BlockReader:
     def feature_names(self) -> List[str]: ...
     def next(self, max_samples: int) -> _Array: ...
 
-def fit(summary: Summary, *, covariances: List[Covariance], rank_tol: Optional[float] = ..., max_rank: List[int] = ...,
+def fit(summary: Summary, progress: Optional[Callable[[str, int, int, float], object]] = ..., *,
+        covariances: List[Covariance], rank_tol: Optional[float] = ..., max_rank: List[int] = ...,
         ridge: List[Union[float, str]] = ..., extra: List[Optional[ArrayLike]] = ..., graph: Union[str, ArrayLike] = ...,
         seed: int = ..., random_starts: int = ..., max_sweeps: int = ..., max_seconds: float = ...) -> Model: ...
 def calibrate(model: Model, arrays: Sequence[ArrayLike], folds: int, fold_seed: int,
-              sample_weight: Optional[ArrayLike] = ..., *, covariances: List[Covariance],
+              sample_weight: Optional[ArrayLike] = ...,
+              progress: Optional[Callable[[str, int, int, float], object]] = ..., *, covariances: List[Covariance],
               rank_tol: Optional[float] = ..., max_rank: List[int] = ..., ridge: List[Union[float, str]] = ...,
               extra: List[Optional[ArrayLike]] = ..., graph: Union[str, ArrayLike] = ..., seed: int = ...,
               random_starts: int = ..., max_sweeps: int = ..., max_seconds: float = ...) -> Model: ...

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import textwrap
+import threading
 import warnings
 
 import numpy as np
@@ -518,6 +519,61 @@ def test_a_list_of_samples_is_still_a_list_of_samples():
     assert np.array_equal(model.transform(scipy.sparse.dok_matrix(X)), model.transform(X))  # which is a dict
     with pytest.raises(ValueError, match="requires y to be passed"):
         MCA(2).fit(X.tolist())
+
+
+def test_progress_is_told_and_may_stop_the_search(views):
+    told = []
+    MCA(2, random_starts=2).fit(views, progress=told.append)
+    assert {one.stage for one in told} >= {"spectral", "tree", "random"} and all(one.sweep >= 1 for one in told)
+    assert {one.start for one in told if one.stage == "random"} == {2, 3}
+    for start in {one.start for one in told if one.stage != "proof"}:
+        values = [one.f for one in told if one.start == start and one.stage != "proof"]
+        assert values == sorted(values)
+    summary = Summary(8, 6, 5).add(*views)
+    again = []
+    MCA(2, random_starts=2).fit_summary(summary, progress=again.append)
+    assert {one.stage for one in again} >= {"spectral", "tree", "random"}
+    calibrated = []
+    MCA(2, random_starts=2, calibrate=3).fit(views, progress=calibrated.append)
+    assert sum(one.stage == "tree" and one.sweep == 1 for one in calibrated) == 4  # of the fit and of three folds
+
+    class Enough(Exception):
+        pass
+
+    def stop(now):
+        raise Enough
+
+    with pytest.raises(Enough):
+        MCA(2).fit(views, progress=stop)
+    with pytest.raises(TypeError, match="progress must be a function, not 5"):
+        MCA(2).fit(views, progress=5)
+    in_thread = []
+    thread = threading.Thread(target=lambda: MCA(2).fit(views, progress=in_thread.append))
+    thread.start()
+    thread.join()
+    assert in_thread
+    two = []
+    MCA(2).fit(*views[:2], progress=two.append)  # a closed form
+    assert two == []
+
+
+def test_ctrl_c_stops_a_long_proof():
+    """General covariances of noise: the proof takes far longer than the ascents."""
+    said, waited, working = interrupt(textwrap.dedent("""
+        random = np.random.default_rng(1)
+        views = [random.normal(size=(60, 16)) for _ in range(5)]
+        factors = [random.normal(size=(5, 5)) for _ in range(5)]
+        stages = []
+        model = cgmca.CGMCA([F @ F.T for F in factors], random_starts=0, max_sweeps=20)
+        def work():
+            model.fit(views, progress=lambda now: stages.append(now.stage))
+        """), "work()", textwrap.dedent("""
+        time.sleep(1)
+        before = time.process_time()
+        time.sleep(1)
+        print(time.process_time() - before, stages[-1])
+        """), seconds=3)[:3]
+    assert said == "interrupted" and float(waited) < 2 and float(working) < 0.2
 
 
 def test_ctrl_c_stops_a_long_search():

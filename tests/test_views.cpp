@@ -260,10 +260,10 @@ TEST(Views, NoStartBeginsAfterTheTimeIsUp) {
 std::vector<Matrix> star_of_leaves(const std::vector<Matrix>& b, Index n) {
   Random random(12);
   const Index r = b[0].rows();
-  const Matrix noise = centred(random.matrix(r + std::ssize(b), n));
-  const Matrix Q = std::sqrt(static_cast<double>(n - 1)) *
-                   Eigen::HouseholderQR<Matrix>(noise.transpose()).householderQ() *
-                   Matrix::Identity(n, noise.rows());  // columns of mean 0 and covariance I
+  const Matrix noise = centred(random.matrix(r + std::ssize(b), n)).transpose();
+  const Matrix Q =
+      noise.householderQr().householderQ() *
+      Matrix(std::sqrt(static_cast<double>(n - 1)) * Matrix::Identity(n, noise.cols()));  // of mean 0 and covariance I
   std::vector<Matrix> X = {Q.leftCols(r).transpose()};
   for (std::size_t j = 0; j < b.size(); ++j) {
     const auto own = Q.col(r + static_cast<Index>(j)).transpose();

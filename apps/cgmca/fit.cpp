@@ -81,7 +81,7 @@ void check(const Options& options) {
       throw UsageError(
           fmt::format("--tune and --calibrate use the same folds; give --folds {} too", options.calibrate));
     }
-    options.tuning.check();
+    options.tuning.check(options.pairs.domains());
   }
   if (options.output.empty()) return;
   std::vector<std::string> inputs = options.pairs.files();
@@ -134,7 +134,8 @@ Input read_files(const Session& session, const Options& options) {
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
-    Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.input);
+    Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra),
+                               options.matching.parse(reader.count()).graph, options.pairs.input);
     input.summary = tuning.folds.all();
     input.tuned = tuning.result;
     if (options.calibrate > 0) input.folds = std::move(tuning.folds);
@@ -213,7 +214,7 @@ void run(const Session& session, const Options& options) {
   if (!input.summary) return;
   const Index domains = input.summary->domains();
   if (covariances.empty()) covariances = options.covariances.parse(domains);
-  if (input.tuned) covariances.assign(2, input.tuned->choice().covariance());
+  if (input.tuned) covariances.assign(covariances.size(), input.tuned->choice().covariance());
   FitOptions settings = fit_options(options, input);
   session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
                              name(input.summary->form())));
@@ -287,6 +288,7 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy --cov likelihood2 --ridge 1 -o m\n"
       "  cgmca fit a.npy b.npy --cov identity:2 --calibrate 10 -o m\n"
       "  cgmca fit a.npy b.npy --tune -o m\n"
+      "  cgmca fit a.npy b.npy d.npy --tune --ranks 1,2,3 -o m3\n"
       "  cgmca fit a.npy b.npy --weights w.npy -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m\n"
       "  cgmca fit optical=a.npy radar=b.npy thermal=d.npy --cov identity:2 -o m3\n"

@@ -21,5 +21,6 @@ struct MatchingSpecs {
   MatchingOptions parse(Index domains) const;
 };
 void add_matching_options(CLI::App& command, MatchingSpecs& specs);
+void add_graph_option(CLI::App& command, MatchingSpecs& specs);  // --graph alone
 
 }  // namespace cgmca::cli

@@ -27,6 +27,11 @@ Ridge ridge_of(const py::object& setting) {
   return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
 }
 
+Graph graph_of(const py::object& setting) {
+  if (py::isinstance<py::str>(setting)) return setting.cast<std::string>();
+  return from_matrix(setting, "graph");
+}
+
 std::optional<Summary> summarize_extra(const py::object& rows, const char* name) {
   if (rows.is_none()) return std::nullopt;
   const Samples samples(rows, name);
@@ -64,14 +69,7 @@ struct Settings {
     }
     if (given.contains("extra")) take_extra(given["extra"]);
     MatchingOptions& matching = options.matching;
-    if (given.contains("graph")) {
-      const py::object graph = given["graph"];
-      if (py::isinstance<py::str>(graph)) {
-        matching.graph = graph.cast<std::string>();
-      } else {
-        matching.graph = from_matrix(graph, "graph");
-      }
-    }
+    if (given.contains("graph")) matching.graph = graph_of(given["graph"]);
     take("seed", matching.seed);
     take("random_starts", matching.random_starts);
     take("max_sweeps", matching.max_sweeps);

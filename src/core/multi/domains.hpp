@@ -21,6 +21,9 @@ struct MatchedDomains {
 MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
                              const MatchingOptions& options);
 
+// The maps of a quick search, where many fits are compared: from the two starts that the data suggest, without a proof.
+Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights);
+
 // How good given maps A_i = M_i T_i are: the proof at the feasible point nearest to D_i = T_i L_i. Throws InvalidInput
 // where the data have a lower rank than M_i.   M_i: k×c_i, T_i: c_i×d_i
 OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const std::vector<Matrix>& T,

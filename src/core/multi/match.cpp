@@ -22,4 +22,12 @@ Matching match(const MatchingProblem& problem, const SolverOptions& options, con
   return {solver.solution(), std::move(proof)};
 }
 
+MatchingSolution match_quickly(const MatchingProblem& problem) {
+  SolverOptions options;
+  options.random_starts = 0;
+  options.reflections = false;
+  options.max_sweeps = 500;
+  return maximize(problem, options);
+}
+
 }  // namespace cgmca::multi

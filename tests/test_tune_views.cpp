@@ -46,8 +46,10 @@ std::vector<DomainSamples> present(const std::vector<Matrix>& X) {
 double translation_error(const Model& model, const RawSplit& split) {
   double sum = 0;
   for (std::size_t i = 0; i < split.held_out.size(); ++i) {
-    std::vector<DomainSamples> others = present(split.held_out);
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    std::vector<DomainSamples> others;
+    for (std::size_t j = 0; j < split.held_out.size(); ++j) {
+      if (j != i) others.push_back({static_cast<Domain>(j + 1), split.held_out[j]});
+    }
     const Matrix found = translate(model, others, static_cast<Domain>(i + 1));
     const Vector mean = split.training[i].rowwise().mean();
     sum += (split.held_out[i] - found).squaredNorm() / (split.held_out[i].colwise() - mean).squaredNorm();

@@ -99,13 +99,13 @@ void check_many(const TuneOptions& options, const Folds& folds) {
     throw InvalidInput(
         fmt::format("{} compares the samples of two domains; there are {}. {}", what, folds.domains(), instead));
   };
-  for (const Family family : options.families) {
-    if (!has_rank(family)) refuse(fmt::format("the covariance {}", name(family)), "Try identity or correlation");
-  }
   const Criterion criterion = *options.criterion;
   if (criterion != Criterion::distance && criterion != Criterion::translation &&
       criterion != Criterion::classification) {
     refuse(fmt::format("the criterion {}", name(criterion)), "Choose by translation, distance or classification");
+  }
+  for (const Family family : options.families) {
+    if (!has_rank(family)) refuse(fmt::format("the covariance {}", name(family)), "Try identity or correlation");
   }
   if (options.labels.samples != nullptr || options.pairs.X1 != nullptr) {
     refuse("TransferLabels or PairSamples", "More domains have MatchedLabels");

@@ -504,9 +504,9 @@ def test_fit_of_three_takes_the_choice_of_tune(views):
     chosen = views.folder.ok("tune", *X, *options, "--json").json["chosen"]
     assert tuned["tuning"]["chosen"] == chosen and tuned["weights"] == STAR2 and tuned["certified"] is True
     plain = views.fit("--cov", chosen["cov"], "--ridge", chosen["ridge"], "--graph", "path", model="w")
-    assert plain["objective"] == tuned["objective"]
+    assert plain["objective"] == pytest.approx(tuned["objective"], rel=1e-9)  # the folds are merged
     calibrated = views.fit("--tune", *options, "--calibrate", 5, model="c")
-    assert calibrated["objective"] == tuned["objective"]
+    assert calibrated["objective"] == pytest.approx(tuned["objective"], rel=1e-9)
 
 
 def test_classes_of_three_are_told_by_fused_points(folder):

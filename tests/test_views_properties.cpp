@@ -222,7 +222,9 @@ TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeN
     EXPECT_LE(apart(fit(summarize(given.X, Accumulate::qr, 17), C, given.options()), model), 1e-9);
     EXPECT_LE(apart(fit(merged, C, given.options()), model), 1e-9);
   }
-  EXPECT_GE(compared, 1);
+  if (kind != Kind::unequal_ranks) {  // which leave directions free more often than not
+    EXPECT_GE(compared, 1);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ViewsProperties,

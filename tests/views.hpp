@@ -73,6 +73,31 @@ inline std::vector<Matrix> random_domains(std::uint64_t seed, const std::vector<
   return domains;
 }
 
+inline Summary summarize(const std::vector<Matrix>& X, Accumulate accumulate, Index block = 1 << 20) {
+  std::vector<DomainInfo> info;
+  for (const Matrix& one : X) info.emplace_back(one.rows());
+  Summary summary(info, accumulate);
+  for (Index first = 0; first < X[0].cols(); first += block) {
+    MatchedSamples part;
+    for (const Matrix& one : X) part.emplace_back(one.middleCols(first, std::min(block, one.cols() - first)));
+    summary.add(part);
+  }
+  return summary;
+}
+
+// (1/n) Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖², of the maps alone.
+inline double objective_of(const Model& model, const std::vector<Matrix>& X) {
+  double sum = 0;
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    for (std::size_t j = i + 1; j < X.size(); ++j) {
+      const double weight = model.certificate.weights(static_cast<Index>(i), static_cast<Index>(j));
+      sum += weight * mean_squared_distance(apply(model, static_cast<Domain>(i + 1), X[i]),
+                                            apply(model, static_cast<Domain>(j + 1), X[j]));
+    }
+  }
+  return sum;
+}
+
 template <class Problem = InvalidInput>
 std::string message_of(const std::function<void()>& work) {
   try {

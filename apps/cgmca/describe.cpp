@@ -19,8 +19,8 @@ Json dimensions(const Model& model) {
 // i and j of every pair of domains that the model holds.
 std::vector<std::pair<Domain, Domain>> held_pairs(const Model& model) {
   std::vector<std::pair<Domain, Domain>> pairs;
-  for (const Domain i : all_domains(model)) {
-    for (const Domain j : all_domains(model)) {
+  for (const Domain i : all_domains(model.count())) {
+    for (const Domain j : all_domains(model.count())) {
       if (i < j && model.domains[slot(i)] && model.domains[slot(j)]) pairs.emplace_back(i, j);
     }
   }
@@ -193,7 +193,7 @@ std::string describe_text(const Model& model) {
   const Certificate& certificate = model.certificate;
   const bool two = model.count() == 2;
   Rows rows = {{matched_noun(model.count()), pairs_text(model.samples, model.total_weight)}};
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     const auto i = slot(domain);
     const auto& map = model.domains[i];
     rows.emplace_back(title(domain, map ? map->name : ""),

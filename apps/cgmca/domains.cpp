@@ -21,7 +21,7 @@ Domain domain_called(const std::string& option, const std::string& text, const M
     throw UsageError(fmt::format("{} {}: the model has domains 1 to {}", option, text, model.count()));
   }
   std::vector<std::string> names;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     const auto& map = model.domains[slot(domain)];
     if (!map || map->name.empty()) continue;
     if (map->name == text) return domain;
@@ -33,14 +33,6 @@ Domain domain_called(const std::string& option, const std::string& text, const M
 }
 
 }  // namespace
-
-std::vector<Domain> all_domains(Index count) {
-  std::vector<Domain> result;
-  for (Index i = 1; i <= count; ++i) result.push_back(static_cast<Domain>(i));
-  return result;
-}
-
-std::vector<Domain> all_domains(const Model& model) { return all_domains(model.count()); }
 
 std::string matched_noun(Index domains) { return domains == 2 ? "pairs" : "matched samples"; }
 

@@ -15,9 +15,6 @@ namespace cgmca::cli {
 
 inline constexpr std::size_t kNumbered = 99;  // options of one name, as --cov1 to --cov99
 
-std::vector<Domain> all_domains(Index count);  // 1 to count
-std::vector<Domain> all_domains(const Model& model);
-
 // "pairs" of two domains, "matched samples" of more.
 std::string matched_noun(Index domains);
 

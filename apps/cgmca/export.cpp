@@ -34,8 +34,8 @@ struct Array {
 
 // Of more than two domains: correlations_1_2 and so on, of each coordinate of the common space.
 void add_correlations(const Model& model, std::vector<Array>& arrays) {
-  for (const Domain i : all_domains(model)) {
-    for (const Domain j : all_domains(model)) {
+  for (const Domain i : all_domains(model.count())) {
+    for (const Domain j : all_domains(model.count())) {
       if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
       arrays.push_back({fmt::format("correlations_{}_{}", number(i), number(j)), model.common_correlations(i, j)});
     }
@@ -46,7 +46,7 @@ std::vector<Array> arrays_of(const Model& model) {
   const Certificate& certificate = model.certificate;
   const auto scalar = [](double value) { return Matrix::Constant(1, 1, value); };
   std::vector<Array> arrays;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     const auto i = slot(domain);
     if (!model.domains[i]) continue;
     const DomainMap& map = *model.domains[i];

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <string_view>
 
 #include "commands.hpp"
 #include "covariance_spec.hpp"
@@ -82,7 +81,7 @@ void check(const Options& options) {
       throw UsageError(
           fmt::format("--tune and --calibrate use the same folds; give --folds {} too", options.calibrate));
     }
-    options.tuning.check();
+    options.tuning.check(options.pairs.domains());
   }
   if (options.output.empty()) return;
   std::vector<std::string> inputs = options.pairs.files();
@@ -135,7 +134,8 @@ Input read_files(const Session& session, const Options& options) {
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
-    Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra), options.pairs.input);
+    Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra),
+                               options.matching.parse(reader.count()).graph, options.pairs.input);
     input.summary = tuning.folds.all();
     input.tuned = tuning.result;
     if (options.calibrate > 0) input.folds = std::move(tuning.folds);
@@ -192,26 +192,17 @@ FitOptions fit_options(const Options& options, const Input& input) {
   return result;
 }
 
-// The fit, with progress of its search; a message about the weights of a graph says where they stand.
-Model fit_with_progress(const Session& session, const Options& options, const Summary& summary,
-                        const std::vector<Covariance>& covariances, FitOptions& settings) {
+Model fit_with_progress(const Session& session, const Summary& summary, const std::vector<Covariance>& covariances,
+                        FitOptions& settings) {
   Progress progress(session, "sweeps of the search", std::nullopt);
   Index sweeps = 0;
   settings.matching.progress = [&](const MatchingProgress&) {
     progress.update(++sweeps);
     stop_if_interrupted();
   };
-  try {
-    Model model = fit(summary, covariances, settings);
-    settings.matching.progress = nullptr;
-    return model;
-  } catch (const InvalidInput& problem) {
-    const std::string_view what = problem.what();
-    const bool of_graph =
-        what.starts_with("weight (") || what.starts_with("the weights") || what.starts_with("no path");
-    if (!of_graph) throw;
-    throw InvalidInput(fmt::format("--graph {}: {}", options.matching.graph, what));
-  }
+  Model model = fit(summary, covariances, settings);
+  settings.matching.progress = nullptr;
+  return model;
 }
 
 void run(const Session& session, const Options& options) {
@@ -223,11 +214,11 @@ void run(const Session& session, const Options& options) {
   if (!input.summary) return;
   const Index domains = input.summary->domains();
   if (covariances.empty()) covariances = options.covariances.parse(domains);
-  if (input.tuned) covariances.assign(2, input.tuned->choice().covariance());
+  if (input.tuned) covariances.assign(covariances.size(), input.tuned->choice().covariance());
   FitOptions settings = fit_options(options, input);
   session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
                              name(input.summary->form())));
-  Model model = fit_with_progress(session, options, *input.summary, covariances, settings);
+  Model model = fit_with_progress(session, *input.summary, covariances, settings);
   if (input.folds) {
     const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);
@@ -297,6 +288,7 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy --cov likelihood2 --ridge 1 -o m\n"
       "  cgmca fit a.npy b.npy --cov identity:2 --calibrate 10 -o m\n"
       "  cgmca fit a.npy b.npy --tune -o m\n"
+      "  cgmca fit a.npy b.npy d.npy --tune --ranks 1,2,3 -o m3\n"
       "  cgmca fit a.npy b.npy --weights w.npy -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m\n"
       "  cgmca fit optical=a.npy radar=b.npy thermal=d.npy --cov identity:2 -o m3\n"

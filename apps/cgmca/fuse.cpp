@@ -29,7 +29,7 @@ struct Options {
 std::vector<Domain> domains_of(const Options& options, const Model& model) {
   if (options.domains.empty()) {
     check_inputs(options.inputs.size(), model, "; say with --domains which");
-    return all_domains(model);
+    return all_domains(model.count());
   }
   const std::vector<Domain> domains = parse_domains("--domains", options.domains, model);
   if (domains.size() == options.inputs.size()) return domains;

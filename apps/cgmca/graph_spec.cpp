@@ -1,5 +1,6 @@
 #include "graph_spec.hpp"
 
+#include <cgmca/error.hpp>
 #include <cgmca/io.hpp>
 
 #include <fmt/format.h>
@@ -17,12 +18,16 @@ bool is_word(const std::string& graph) { return graph == "full" || graph == "pat
 
 }  // namespace
 
-void add_matching_options(CLI::App& command, MatchingSpecs& specs) {
+void add_graph_option(CLI::App& command, MatchingSpecs& specs) {
   command
       .add_option("--graph", specs.graph,
                   "Which domains are compared: full (each with each, the default), star:D (D with every other), path "
                   "(1 with 2, 2 with 3, …), or a file with the M×M weights")
       ->option_text("GRAPH");
+}
+
+void add_matching_options(CLI::App& command, MatchingSpecs& specs) {
+  add_graph_option(command, specs);
   command
       .add_option("--max-sweeps", specs.max_sweeps,
                   "Of more than two domains: most sweeps of each search for the best maps; default: 5000")
@@ -54,6 +59,12 @@ MatchingOptions MatchingSpecs::parse(Index domains) const {
     options.graph = graph;
   } else if (!graph.empty()) {
     options.graph = Matrix(read(graph).transpose());  // rows of the file are what io calls samples
+  }
+  try {
+    weights_of(options.graph, domains);
+  } catch (const InvalidInput& problem) {
+    if (is_word(graph)) throw;  // its message says which
+    throw InvalidInput(fmt::format("--graph {}: {}", graph, problem.what()));
   }
   if (max_sweeps) options.max_sweeps = *max_sweeps;
   if (max_seconds) options.max_seconds = *max_seconds;

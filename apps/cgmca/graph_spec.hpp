@@ -16,9 +16,11 @@ struct MatchingSpecs {
   std::optional<Index> max_sweeps;
   std::optional<double> max_seconds;
 
-  void check() const;                          // their form, before any data is read; throws UsageError
-  MatchingOptions parse(Index domains) const;  // reads the file of weights; throws UsageError
+  void check() const;  // their form, before any data is read; throws UsageError
+  // Reads the file of weights; throws UsageError, or InvalidInput where the graph cannot be one of these domains.
+  MatchingOptions parse(Index domains) const;
 };
 void add_matching_options(CLI::App& command, MatchingSpecs& specs);
+void add_graph_option(CLI::App& command, MatchingSpecs& specs);  // --graph alone
 
 }  // namespace cgmca::cli

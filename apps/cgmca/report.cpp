@@ -45,7 +45,7 @@ Shape parse_shape(const std::string& text) {
 // The model whose common space is the first two canonical scores.
 Model first_scores(Model model) {
   Index most = 2;
-  for (const Domain domain : all_domains(model)) most = std::min(most, model.domain(domain).scores());
+  for (const Domain domain : all_domains(model.count())) most = std::min(most, model.domain(domain).scores());
   for (auto& map : model.domains) map->mixing = Matrix::Identity(most, map->scores());
   model.common_dimension = most;
   return model;
@@ -59,7 +59,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
   const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
   Verifier verifier(model);
   std::vector<std::optional<report::MeasuredR2>> r2(model.domains.size());
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
   }
   const EndsAtOnce nothing_is_written_yet;
@@ -76,7 +76,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
     }
     for (Index j = (step - done % step) % step; j < block.samples() && seen.scores[0].cols() < kScatterPairs;
          j += step) {
-      for (const Domain domain : all_domains(model)) {
+      for (const Domain domain : all_domains(model.count())) {
         Matrix& shown = seen.scores[slot(domain)];
         shown.conservativeResize(scores.common_dimension, shown.cols() + 1);
         shown.rightCols(1) = apply(scores, domain, block.X[slot(domain)].col(j));

@@ -35,8 +35,8 @@ void add_correlations(report::Page& page, const Model& model) {
   if (model.count() == 2) return add_canonical_correlations(page, model.certificate.singular_B);
   std::vector<Vector> rows;
   std::vector<std::string> names, directions;
-  for (const Domain i : all_domains(model)) {
-    for (const Domain j : all_domains(model)) {
+  for (const Domain i : all_domains(model.count())) {
+    for (const Domain j : all_domains(model.count())) {
       if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
       rows.push_back(model.common_correlations(i, j));
       names.push_back(fmt::format("{}–{}", number(i), number(j)));
@@ -64,10 +64,10 @@ void add_graph(report::Page& page, const Model& model) {
   if (model.count() == 2) return;
   const Matrix& weights = model.certificate.weights;
   report::Table table{{""}, {}, "How much the distance of two domains counts; 0: they are not compared."};
-  for (const Domain i : all_domains(model)) {
+  for (const Domain i : all_domains(model.count())) {
     table.columns.push_back(domain_title(model, i));
     table.rows.push_back({domain_title(model, i)});
-    for (const Domain j : all_domains(model)) {
+    for (const Domain j : all_domains(model.count())) {
       table.rows.back().push_back(i == j ? std::string("–")
                                          : fmt::format("{:.4g}", weights(number(i) - 1, number(j) - 1)));
     }

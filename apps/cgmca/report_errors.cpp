@@ -36,7 +36,7 @@ void add_error_bars(report::Page& page, const Model& model) {
                       "where directions were not chosen among many."};
   if (calibrated) table.columns.push_back(fmt::format("measured on {} held-out parts", model.calibration_folds));
   std::vector<report::Series> series;
-  for (const Domain to : all_domains(model)) {
+  for (const Domain to : all_domains(model.count())) {
     const Translation lmmse = translation(promised, promised.others(to), to);
     const double spread = root_mean_square(model.domain(to).variance.cwiseMax(0).cwiseSqrt());
     table.rows.push_back({domain_title(model, to), percent(root_mean_square(lmmse.standard_error) / spread),

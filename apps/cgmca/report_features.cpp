@@ -110,8 +110,8 @@ Index directions_of(const Model& model) {
 std::string correlation_text(const Model& model, Index j) {
   if (model.count() == 2) return fmt::format("correlation {:.3f}", model.certificate.singular_B(j));
   double least = INFINITY, most = -INFINITY;
-  for (const Domain a : all_domains(model)) {
-    for (const Domain b : all_domains(model)) {
+  for (const Domain a : all_domains(model.count())) {
+    for (const Domain b : all_domains(model.count())) {
       if (!(a < b) || !model.domains[slot(a)] || !model.domains[slot(b)]) continue;
       const double value = model.score_covariance(a, b)(j, j);
       least = std::min(least, value);
@@ -171,7 +171,7 @@ void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<
 
 void add_features(Page& page, const Model& model, const Seen* seen, const std::optional<Shape>& shape) {
   std::vector<Domain> tables;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     if (is_table(model, domain, shape)) tables.push_back(domain);
   }
   if (tables.empty()) return;
@@ -188,7 +188,7 @@ void add_features(Page& page, const Model& model, const Seen* seen, const std::o
   }
   if (!known.empty()) add_directions(page, model, known);
   bool claims = true, whole = true;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     const bool plain = model.certificate.constrained[slot(domain)].plain();
     claims = claims && (model.count() == 2 ? keeps_covariance(model, domain) : plain);
     whole = whole && model.domains[slot(domain)].has_value();

@@ -41,10 +41,10 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 void add_facts(Page& page, const Model& model) {
   report::Table table{{""}, {}, fmt::format("The {} maps take these features into one common space.", model.count())};
   if (model.count() == 2) table.caption = "The two maps take these features into one common space.";
-  for (const Domain domain : all_domains(model)) table.columns.push_back(domain_title(model, domain));
+  for (const Domain domain : all_domains(model.count())) table.columns.push_back(domain_title(model, domain));
   const auto row = [&](const std::string& label, auto value) {
     table.rows.push_back({label});
-    for (const Domain domain : all_domains(model)) table.rows.back().push_back(value(domain));
+    for (const Domain domain : all_domains(model.count())) table.rows.back().push_back(value(domain));
   };
   const Certificate& certificate = model.certificate;
   row("features", [&](Domain d) {
@@ -100,7 +100,7 @@ void add_spectra(Page& page, const Model& model) {
   std::vector<Series> spectra;
   std::string counts;
   bool flat = true;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     if (!model.domains[slot(domain)]) continue;
     Vector spectrum = model.domain(domain).covariance_spectrum();
     spectrum = (spectrum.array() / spectrum(0)).max(1e-16).log10();
@@ -145,7 +145,7 @@ void add_pairs(Page& page, const Model& model, const Seen& seen) {
     if (first.rows() < 2) return;
   }
   std::vector<Series> series;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     const Matrix& Z = seen.scores[slot(domain)];
     series.push_back({fmt::format("domain {}", number(domain)), row(Z, 0), row(Z, 1)});
   }
@@ -162,7 +162,7 @@ void add_pairs(Page& page, const Model& model, const Seen& seen) {
 
 void add_loadings(Page& page, const Model& model, const std::optional<Shape>& shape) {
   std::vector<Domain> shown;
-  for (const Domain domain : all_domains(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     if (model.domains[slot(domain)] && !is_table(model, domain, shape)) shown.push_back(domain);
   }
   if (shown.empty()) return;

@@ -1,4 +1,4 @@
-// cgmca tune: which rank, max rank and ridge, by cross-validation over the pairs.
+// cgmca tune: which rank, max rank and ridge, by cross-validation over the matched samples.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "domains.hpp"
 #include "files.hpp"
+#include "graph_spec.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
@@ -18,6 +20,7 @@ namespace {
 struct Options {
   PairSources pairs;
   TuningSpecs tuning;
+  MatchingSpecs matching;
   ExtraSources extra;
   Index permutations = 0;
   std::string output;
@@ -25,23 +28,28 @@ struct Options {
 
 void run(const Session& session, Options& options) {
   options.pairs.check();
-  options.tuning.check();
+  const Index domains = options.pairs.domains();
+  options.tuning.check(domains);
+  check_numbered("extra", options.extra.paths, domains);
+  const Graph graph = options.matching.parse(domains).graph;
   if (!options.output.empty()) check_target(options.output, options.pairs.files());
   std::optional<EndsAtOnce> until_written(std::in_place);
   PairReader reader(options.pairs, session);
   const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   DataOptions data;
   data.extra = pointers(extra);
-  const Tuning tuning = run_tuning(session, reader, options.tuning, data, options.pairs.input);
+  const Tuning tuning = run_tuning(session, reader, options.tuning, data, graph, options.pairs.input);
 
   Json object = describe(tuning.result);
   std::string text = describe_text(tuning.result);
   std::optional<PermutationTest> test;
   if (options.permutations > 0) {
-    Progress progress(session, "permutations of one correlation", options.permutations);
+    Progress progress(session, domains == 2 ? "permutations of one correlation" : "permutations of one direction",
+                      options.permutations);
     PermutationOptions settings;
     settings.permutations = options.permutations;
     settings.seed = options.tuning.folds.seed;
+    settings.graph = graph;
     settings.progress = [&](double done) {
       progress.update(static_cast<Index>(done * static_cast<double>(options.permutations)));
       stop_if_interrupted();
@@ -64,22 +72,26 @@ void run(const Session& session, Options& options) {
 void add_tune(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   auto& command =
-      *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the pairs of two domains");
+      *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the matched samples");
   add_pair_options(command, options->pairs);
   add_tuning_options(command, options->tuning);
+  add_graph_option(command, options->matching);
   add_extra_options(command, options->extra);
   command
-      .add_option("--permutations", options->permutations,
-                  "Also test how many canonical correlations of the choice are real, with N random pairings")
+      .add_option(
+          "--permutations", options->permutations,
+          "Also test how many canonical correlations of the choice (of more than two domains: common directions) "
+          "are real, with N random pairings")
       ->check(CLI::Range(1, 10'000'000))
       ->option_text("N");
   add_output_option(command, options->output, "HTML", "Also write a page with heat maps and all trials", false);
   command.footer(
-      "Every error is measured on pairs that the fit has not seen. fit --tune takes the choice at once.\n\n"
+      "Every error is measured on samples that the fit has not seen. fit --tune takes the choice at once.\n\n"
       "Examples:\n"
       "  cgmca tune a.npy b.npy\n"
       "  cgmca tune a.npy b.npy --weights w.npy\n"
-      "  cgmca tune a.npy b.npy --ranks 1,2,3 --ridges 0,0.1 --permutations 99 -o tune.html");
+      "  cgmca tune a.npy b.npy --ranks 1,2,3 --ridges 0,0.1 --permutations 99 -o tune.html\n"
+      "  cgmca tune a.npy b.npy d.npy --ranks 1,2,3 --ridges 0,0.1 --graph star:1");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

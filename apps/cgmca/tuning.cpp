@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "domains.hpp"
 #include "mapped.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
@@ -76,6 +77,24 @@ std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>
   return result;
 }
 
+// What only two domains have.
+void check_many(const TuningSpecs& specs, const TuneOptions& options, Index domains) {
+  const auto refuse = [&](const std::string& what, const char* instead) {
+    throw UsageError(fmt::format("{} compares two domains; there are {}. {}", what, domains, instead));
+  };
+  for (const Family family : options.families) {
+    if (!has_rank(family)) refuse(fmt::format("--covs {}", name(family)), "Try identity or correlation");
+  }
+  const Criterion criterion = options.criterion.value_or(Criterion::translation);
+  if (criterion != Criterion::distance && criterion != Criterion::translation &&
+      criterion != Criterion::classification) {
+    refuse(fmt::format("--criterion {}", name(criterion)), "Choose by translation, distance or classification");
+  }
+  for (const auto& [option, value] : {std::pair("--reference", specs.reference), {"--queries", specs.queries}}) {
+    if (!value.empty()) refuse(option, "More have the classes of their matched samples, --labels");
+  }
+}
+
 bool has(const TuneResult& result, Criterion criterion) { return std::isfinite(result.trials[0][criterion].mean); }
 
 }  // namespace
@@ -94,9 +113,11 @@ std::vector<std::size_t> by_merit(const TuneResult& result) {
 
 void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
-      .add_option("--covs", specs.families,
-                  "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2; default: "
-                  "identity; with labels likelihood2 first, then the others; by likelihood and partner likelihood2")
+      .add_option(
+          "--covs", specs.families,
+          "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2; default: "
+          "identity; with labels likelihood2 first, then the others; by likelihood and partner likelihood2. More "
+          "than two domains have no likelihoods")
       ->option_text("LIST");
   command.add_option("--ranks", specs.ranks, "Their ranks; default: 1,2,5,10,… as far as the pairs allow")
       ->option_text("LIST");
@@ -117,12 +138,13 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
       ->option_text("N");
   command.add_option("--seed", specs.folds.seed, "Of the folds (default 1)")->option_text("N");
   command
-      .add_option("--criterion", specs.criterion,
-                  "What to choose by: translation (error of 2 → 1, the default), translation-to-2, distance, "
-                  "classification (the default with labels), likelihood (of the partner), partner (its place among "
-                  "the nearest)")
+      .add_option(
+          "--criterion", specs.criterion,
+          "What to choose by: translation (error of 2 → 1, of more domains the mean of each from all others; the "
+          "default), distance, classification (the default with labels); of two domains also translation-to-2, "
+          "likelihood (of the partner), partner (its place among the nearest)")
       ->option_text("NAME");
-  command.add_option("--labels", specs.labels, "The classes of the pairs, whole numbers, for classification")
+  command.add_option("--labels", specs.labels, "The classes of the matched samples, whole numbers, for classification")
       ->option_text("FILE");
   command
       .add_option("--reference", specs.reference,
@@ -135,8 +157,9 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command.add_option("--query-labels", specs.query_labels, "Their classes")->option_text("FILE");
 }
 
-void TuningSpecs::check() const {
-  grid(*this);
+void TuningSpecs::check(Index domains) const {
+  const TuneOptions options = grid(*this);
+  if (domains > 2) check_many(*this, options, domains);
   const bool by_place = criterion == name(Criterion::partner) && labels.empty();  // --reference goes without labels
   if (!by_place && reference.empty() != reference_labels.empty()) {
     throw UsageError("--reference and --reference-labels go together");
@@ -201,39 +224,45 @@ void append(Labelled& all, const Labelled& more) {
 }
 
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
-                  const InputOptions& input) {
-  if (reader.count() != 2) tune(Folds(reader.domains()), {});  // it refuses, before anything is read
+                  const Graph& graph, const InputOptions& input) {
   TuneOptions options = grid(specs);
   options.data = data;
+  options.graph = graph;
   const bool classes = !specs.labels.empty();
   std::vector<int> labels;
   if (classes) labels = read_labels(specs.labels, input.columns);
   const Labelled more1 = read_labelled(session, specs.reference, specs.reference_labels, 1, reader, input);
   const Labelled more2 = read_labelled(session, specs.queries, specs.query_labels, 2, reader, input);
 
-  Matrix X1, X2;
-  std::vector<Index> numbers;  // of the pairs that --missing has left
+  std::vector<Matrix> X(static_cast<std::size_t>(reader.count()));
+  std::vector<Index> numbers;  // of the samples that --missing has left
   Tuning tuning{Folds(reader.domains(), specs.folds), {}};
   const bool keep = classes || options.criterion == Criterion::partner;
   read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
     numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
     if (!keep) return;
-    X1 = appended(std::move(X1), block.X[0]);
-    X2 = appended(std::move(X2), block.X[1]);
+    for (std::size_t i = 0; i < X.size(); ++i) X[i] = appended(std::move(X[i]), block.X[i]);
   });
-  if (keep) options.pairs = {&X1, &X2};
+  const bool pairs = X.size() == 2;
+  if (keep && pairs) options.pairs = {&X[0], &X[1]};
   if (options.criterion == Criterion::partner && more1.X.size() > 0) options.pairs.more1 = &more1.X;
   Labelled references, queries;
   if (classes) {
     if (static_cast<Index>(labels.size()) != reader.first_samples()) {
-      throw UnequalSamples(
-          fmt::format("'{}' holds {} labels for {} pairs", specs.labels, labels.size(), reader.first_samples()));
+      throw UnequalSamples(fmt::format("'{}' holds {} labels for {} {}", specs.labels, labels.size(),
+                                       reader.first_samples(), reader.noun()));
     }
-    references = {X1, picked(labels, numbers)};
-    queries = {X2, references.labels};
+    labels = picked(labels, numbers);
+  }
+  if (classes && pairs) {
+    references = {X[0], labels};
+    queries = {X[1], labels};
     append(references, more1);
     append(queries, more2);
     options.labels = {&references.X, references.labels, &queries.X, queries.labels};
+  } else if (classes) {
+    for (const Matrix& one : X) options.matched.samples.push_back(&one);
+    options.matched.labels = labels;
   }
   const Index steps = tuning.folds.repeats() * specs.folds.folds;
   Progress progress(session, "training sets tried", steps);
@@ -248,10 +277,14 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
 std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result) {
   const auto c = static_cast<std::size_t>(result.criterion);
   std::vector<std::pair<std::string, Score>> found;
-  if (std::isfinite(result.unmapped[c].mean)) found.emplace_back("(no map)", result.unmapped[c]);
+  const bool classes = result.criterion == Criterion::classification, many = result.domains > 2;
+  if (std::isfinite(result.unmapped[c].mean)) {
+    found.emplace_back(many ? "(all features, no map)" : "(no map)", result.unmapped[c]);
+  }
   if (std::isfinite(result.target_only[c].mean)) {
-    found.emplace_back(result.criterion == Criterion::classification ? "(matched samples of domain 2 alone)"
-                                                                     : "(nothing known of the other domain)",
+    found.emplace_back(classes ? many ? "(the best domain alone)" : "(matched samples of domain 2 alone)"
+                       : many  ? "(nothing known of the other domains)"
+                               : "(nothing known of the other domain)",
                        result.target_only[c]);
   }
   return found;
@@ -313,10 +346,10 @@ Json describe(const TuneResult& result) {
 std::string describe_text(const TuneResult& result) {
   constexpr std::size_t most = 12;
   std::string text = fmt::format(
-      "{} pairs, {} folds, {} repeat{}; error of {}, mean ± standard error, the best first\n    {:<18} {:>9} {:>7}   "
+      "{} {}, {} folds, {} repeat{}; error of {}, mean ± standard error, the best first\n    {:<18} {:>9} {:>7}   "
       "{}\n",
-      result.samples, result.folds.folds, result.folds.repeats, result.folds.repeats == 1 ? "" : "s",
-      name(result.criterion), "covariance", "max rank", "ridge", "error");
+      result.samples, matched_noun(result.domains), result.folds.folds, result.folds.repeats,
+      result.folds.repeats == 1 ? "" : "s", name(result.criterion), "covariance", "max rank", "ridge", "error");
   const auto line = [&](std::size_t t) {
     const Trial& trial = result.trials[t];
     const Score& score = trial[result.criterion];
@@ -334,7 +367,8 @@ std::string describe_text(const TuneResult& result) {
   if (order.size() > most) text += fmt::format("    … {} more (--json, or -o HTML)\n", order.size() - most);
   if (!shown) text += line(result.chosen);
   if (!result.infeasible.empty())
-    text += fmt::format("    {} of the grid cannot be fitted to so few pairs\n", result.infeasible.size());
+    text += fmt::format("    {} of the grid cannot be fitted to so few {}\n", result.infeasible.size(),
+                        matched_noun(result.domains));
   for (const auto& [what, scores] : baselines(result)) {
     text += fmt::format("    {:<38}{:.4f} ± {:.4f}\n", what, scores.mean, scores.standard_error);
   }
@@ -354,7 +388,8 @@ Json describe(const PermutationTest& test) {
 }
 
 std::string describe_text(const PermutationTest& test) {
-  std::string text = fmt::format("{} canonical correlation{} beyond chance ({} random {}; p =", test.significant,
+  std::string text = fmt::format("{} {}{} beyond chance ({} random {}; p =", test.significant,
+                                 test.domains == 2 ? "canonical correlation" : "common direction",
                                  test.significant == 1 ? " is" : "s are", test.permutations,
                                  test.rotations ? "rotations" : "permutations");
   constexpr std::size_t most = 8;

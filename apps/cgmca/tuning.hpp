@@ -18,7 +18,7 @@ struct TuningSpecs {
   std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels, queries, query_labels;
   FoldOptions folds;
 
-  void check() const;  // throws UsageError
+  void check(Index domains) const;  // throws UsageError
 };
 void add_tuning_options(CLI::App& command, TuningSpecs& specs);
 
@@ -26,9 +26,9 @@ struct Tuning {
   Folds folds;
   TuneResult result;
 };
-// Reads the pairs once, deals them to folds, tries the grid.
+// Reads the matched samples once, deals them to folds, tries the grid.
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,
-                  const InputOptions& input);
+                  const Graph& graph, const InputOptions& input);
 
 // Deals all pairs of the reader to the folds, with progress; `use` sees each block too.
 void read_folds(const Session& session, PairReader& reader, Folds& folds,

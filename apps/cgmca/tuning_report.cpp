@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "domains.hpp"
 #include "report/html.hpp"
 #include "report/plot.hpp"
 #include "tuning.hpp"
@@ -34,8 +35,9 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   for (Index rank : max_ranks) max_rank_names.push_back(max_rank_text(rank));
 
   report::Page page("Cross-validation",
-                    fmt::format("{} pairs, {} folds, {} repeat{}, criterion: {}", result.samples, result.folds.folds,
-                                result.folds.repeats, result.folds.repeats == 1 ? "" : "s", name(result.criterion)));
+                    fmt::format("{} {}, {} folds, {} repeat{}, criterion: {}", result.samples,
+                                matched_noun(result.domains), result.folds.folds, result.folds.repeats,
+                                result.folds.repeats == 1 ? "" : "s", name(result.criterion)));
   const Trial& best = result.trials[result.best];
   const Trial& chosen = result.trials[result.chosen];
   const auto score_text = [&](const Trial& trial) {

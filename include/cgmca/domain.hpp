@@ -19,6 +19,8 @@ struct DomainInfo {
   bool operator==(const DomainInfo&) const = default;
 };
 
+std::vector<Domain> all_domains(Index count);  // 1 to count
+
 // "domain 2", or "domain 2 (measured)" where it has a name: what messages call it.
 std::string describe(Domain domain, const DomainInfo& info);
 

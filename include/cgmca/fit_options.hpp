@@ -26,10 +26,14 @@ struct DataOptions {
 // diagonal and connecting all domains. Of two domains the one weight scales the objective.
 using Graph = std::variant<std::string, Matrix>;
 
+// The weights of a graph of so many domains, checked.   m×m
+// Throws NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput where it cannot be one, and says why.
+Matrix weights_of(const Graph& graph, Index domains);
+
 struct MatchingProgress {
-  std::string stage;  // the kind of the start, as Start::kind
-  Index start;        // its number
-  Index sweep;        // of this ascent
+  std::string stage;  // the kind of the start, as Start::kind, or "proof" of the optimum
+  Index start;        // its number; of a proof, how many there were before it
+  Index sweep;        // of this ascent, or iterations of this proof
   double f;           // reached so far; it never falls within one ascent
 };
 
@@ -39,7 +43,8 @@ struct MatchingOptions {
   std::uint64_t seed = 0;   // of the random starts; the answer depends on it, not on the number of threads
   Index random_starts = 3;  // besides two that the data suggest
   Index max_sweeps = 5000;  // of one ascent
-  double max_seconds = std::numeric_limits<double>::infinity();     // of the ascents, and of each proof
+  // Of the ascents, and of each proof. No start but the first begins after it: the certificate lists those that did.
+  double max_seconds = std::numeric_limits<double>::infinity();
   std::function<void(const MatchingProgress&)> progress = nullptr;  // one call at a time; may throw to stop
 };
 

@@ -1,4 +1,5 @@
-// How many canonical correlations are real? (docs/method.md section 6)
+// How many canonical correlations, or common directions of more than two domains, are real? (docs/method.md sections 6
+// and 8)
 #pragma once
 
 #include <cgmca/fit.hpp>
@@ -16,18 +17,24 @@ struct PermutationOptions {
   double level = 0.05;
   std::optional<double> rank_tol;             // as that of a fit
   std::function<void(double done)> progress;  // after each batch of the present correlation; may throw to stop
+  Graph graph = "full";                       // of more than two domains, as that of a fit
 };
 
 struct PermutationTest {
-  std::vector<double> p_values;  // of the correlations in turn, up to the first above the level, or all
+  std::vector<double> p_values;  // of the correlations, or directions, in turn, up to the first above the level, or all
   Index significant = 0;         // how many are at or below it
   Index permutations = 0;
+  Index domains = 2;
   bool rotations = false;  // the rows were not kept, or had weights: random rotations instead of permutations, exact
                            // for normal data
 };
 
 // Pairs are dealt anew at random `permutations` times. The j-th correlation is compared with the largest one of the
-// pairs so dealt, the j-1 directions before it taken out of both domains. Of two domains; extra samples play no part.
+// pairs so dealt, the j-1 directions before it taken out of both domains. Extra samples play no part.
+//
+// Of m > 2 domains all but the first are dealt anew, each independently. The j-th direction is the best of what the j-1
+// before it leave, d_i of unit length in every domain, found by a quick search; its f = Σ_{i≠l} w_il d_iᵀ B_il d_l is
+// compared with that of the samples so dealt, searched for in the same way. Of two domains f is twice the correlation.
 PermutationTest permutation_test(const Summary& summary, const Regularization& options = {},
                                  const PermutationOptions& test = {});
 }  // namespace cgmca

@@ -1,4 +1,5 @@
-// Which rank, max_rank and ridge: cross-validation over the pairs (docs/method.md section 6).
+// Which rank, max_rank and ridge: cross-validation over the pairs, or the matched samples of more than two domains
+// (docs/method.md sections 6 and 8).
 //
 //   Folds folds({d1, d2});                       // one pass over the data
 //   while (…) folds.add(X1, X2);
@@ -20,7 +21,8 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The covariances to try. The likelihoods take no rank; they need a ridge, or more samples than features.
+// The covariances to try. The likelihoods take no rank; they are of two domains, and need a ridge, or more samples than
+// features.
 enum class Family { identity, correlation, data1, data2, likelihood1, likelihood2 };
 inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1,
                                          Family::data2,    Family::likelihood1, Family::likelihood2};
@@ -30,8 +32,8 @@ bool has_rank(Family family);
 struct Candidate {
   Family family = Family::identity;
   Index rank = 1;      // K or T of the covariance; 0: of a likelihood, which uses all directions
-  Index max_rank = 0;  // of both domains; 0: no limit
-  Ridge ridge;         // of both domains
+  Index max_rank = 0;  // of all domains; 0: no limit
+  Ridge ridge;         // of all domains
 
   Covariance covariance() const;
   std::string covariance_name() const;  // "correlation:40", "likelihood2"
@@ -40,13 +42,17 @@ struct Candidate {
   std::string description() const;                         // "correlation:40, max rank 50, ridge 0.1"
 };
 
-// What is measured on the held-out pairs; all are errors, smaller is better.
+// What is measured on the held-out pairs; all are errors, smaller is better. More than two domains have distance,
+// translation and classification.
 enum class Criterion {
   distance,     // mean squared distance of the mapped pairs / (tr C1 + tr C2): 1 is as far as unrelated ones. It looks
-                // only at the directions used, so it favours few: for comparing ridges, not ranks
-  translation,  // lmmse from domain 2 to 1: squared error / squared distance from the mean, 1 - R²
+                // only at the directions used, so it favours few: for comparing ridges, not ranks. Of more domains
+                // Σ w_ij ‖z_i - z_j‖² / Σ deg_i tr C_i
+  translation,  // lmmse from domain 2 to 1: squared error / squared distance from the mean, 1 - R². Of more domains the
+                // mean over all of them, each from all others
   translation_to2,  // the same from domain 1 to 2
-  classification,   // 1 - accuracy of the nearest neighbour; needs labels
+  classification,   // 1 - accuracy of the nearest neighbour; needs labels (TransferLabels; of more domains
+                    // MatchedLabels)
   likelihood,  // -2 log of how much likelier the partner makes a sample, p(x_2 | x_1) / p(x_2); needs no labels. Not
                // a number where a correlation is 1                                                          (32)
   partner,     // log r / log N: of the N samples of domain 1 the partner is the r-th nearest; 0: always the nearest, 1:
@@ -72,9 +78,16 @@ struct PairSamples {
   const Matrix* more1 = nullptr;  // d1×any: samples of domain 1 that have no partners, to be told from them; optional
 };
 
+// For Criterion::classification of more than two domains: a held-out sample has the class of the nearest of the others,
+// each by the mean of its domains' points in the common space.
+struct MatchedLabels {
+  std::vector<const Matrix*> samples;  // d_i×n of each domain, in the order they were added to the folds
+  std::vector<int> labels;             // n
+};
+
 struct TuneOptions {
   // Empty: identity; for likelihood and partner likelihood2; for classification likelihood2, identity, correlation,
-  // data1, data2.
+  // data1, data2 (of more than two domains identity and correlation).
   std::vector<Family> families;
   std::vector<Index> ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
   // Each with each ridge. Empty: no limit with every ridge, and without a ridge 5, 10, 20, … too.
@@ -83,6 +96,8 @@ struct TuneOptions {
   std::optional<Criterion> criterion;  // default: classification where there are labels, else translation
   TransferLabels labels;
   PairSamples pairs;
+  MatchedLabels matched;                      // of more than two domains, instead of labels and pairs
+  Graph graph = "full";                       // of more than two domains, as that of a fit
   DataOptions data;                           // rank_tol and extra samples
   std::function<void(double done)> progress;  // after each training set's grid, part done; may throw to stop
 };
@@ -112,20 +127,26 @@ struct TuneResult {
   std::optional<Criterion> tie_break;  // classification: partner where the pairs are given, else translation
   // What there is without us, by the same folds; NaN where a criterion has no such thing. Domain 2 as it is, in place
   // of domain 1 (as many features); the target domain alone (its matched samples classify, its mean is the estimate).
+  // Classification of more than two domains: all features one above the other, each domain scaled to one variance in
+  // all; and the one domain whose own features classify best.
   std::array<Score, kCriteria.size()> unmapped, target_only;
   std::vector<std::string>
       remarks;  // sentences: where a baseline does as well or better, where nothing can be told apart
+  Index domains = 2;
   Index samples = 0;
   FoldOptions folds;  // with the repeats that were made
 
   const Candidate& choice() const { return trials[chosen].candidate; }
 };
 
-// Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, or labels are missing or of
-// another number than the samples.
+// Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, labels are missing or of another
+// number than the samples, or something is asked for that only two domains have. Of more than two domains each fit is a
+// search from two starts, without a proof.
 TuneResult tune(const Folds& folds, const TuneOptions& options = {});
 
-Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data = {});
+// With this graph and search where there are more than two domains.
+Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data = {},
+          const MatchingOptions& matching = {});
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -39,13 +39,13 @@ from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._models import load, save
 from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
-from ._settings import Covariance
+from ._settings import Covariance, SearchProgress
 from ._tables import real_features
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
-    "PermutationTest", "Regularized", "Start", "TuneResult", "__version__", "blas_description", "datasets", "image",
-    "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts", "plot_translation", "read",
-    "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",
+    "PermutationTest", "Regularized", "SearchProgress", "Start", "TuneResult", "__version__", "blas_description",
+    "datasets", "image", "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts",
+    "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
@@ -14,7 +14,8 @@ from . import _core, _tables
 from ._certificate import FitWarning
 from ._compat import check_array, check_n_features, validate_data, warn_user
 from ._domains import are_several, as_given, by_number, in_all_domains, label, names_of_new
-from ._settings import as_choice, as_count, as_covariances, as_fraction, as_ridge, as_search, per_domain
+from ._settings import (SearchProgress, as_choice, as_count, as_covariances, as_fraction, as_progress, as_ridge,
+                        as_search, per_domain)
 from ._using import Using
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class _Pending:
         return self.estimator._settings(len(self.summary.n_features))
 
 
-def _fit(summary: _core.Summary, **settings: Any) -> _core.Model:
+def _fit(summary: _core.Summary, progress: Any = None, **settings: Any) -> _core.Model:
     try:
-        model = _core.fit(summary, **settings)
+        model = _core.fit(summary, progress, **settings)
     except _core.InfeasibleError as error:
         if ":" in settings["covariances"][error.domain - 1].description:  # as identity:9, whose number is n_components
             error.args = (f"{error}: n_components is {error.covariance_rank}, at most {error.data_rank} is possible",)
@@ -103,7 +104,8 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
 
     def fit(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
             sample_weight: Optional[ArrayLike] = None, extra_X: Optional[ArrayLike] = None,
-            extra_Y: Optional[ArrayLike] = None, extra: Any = None, missing: str = "error") -> Self:
+            extra_Y: Optional[ArrayLike] = None, extra: Any = None, missing: str = "error",
+            progress: Optional[Callable[[SearchProgress], object]] = None) -> Self:
         """Find the maps.
 
         Parameters
@@ -128,12 +130,16 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             The same for any number of domains, None for a domain without such samples.
         missing : {'error', 'drop'}
             NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
+        progress : callable, optional
+            Called with a `SearchProgress` while the maps of more than two domains are searched for, at the first sweep
+            of each ascent and some fifty times a second. What it raises ends the search. Two domains need no search.
 
         Returns
         -------
         self
         """
         as_choice("missing", missing, ("error", "drop"))
+        told = as_progress(progress)
         domain_names, arrays = self._given(X, Y, y)
         names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
         arrays, weights = self._check_matched(arrays, sample_weight, reset=True, least=2, missing=missing)
@@ -142,11 +148,11 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         summary = self._new_summary(arrays, names, domain_names)
         settings = self._settings(len(arrays), self._extra(extra, extra_X, extra_Y, summary), missing)
         summary = self._add(summary, arrays, weights)
-        model = _fit(summary, **settings)
+        model = _fit(summary, told, **settings)
         folds = as_count("calibrate", self.calibrate)
         if folds is not None:
             dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
-            model = _core.calibrate(model, dense, folds, 1, weights, **settings)
+            model = _core.calibrate(model, dense, folds, 1, weights, told, **settings)
         self._model = model
         return self
 
@@ -176,8 +182,11 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         return self
 
     def fit_summary(self, summary: _core.Summary, *, extra_X: Optional[ArrayLike] = None,
-                    extra_Y: Optional[ArrayLike] = None, extra: Any = None) -> Self:
+                    extra_Y: Optional[ArrayLike] = None, extra: Any = None,
+                    progress: Optional[Callable[[SearchProgress], object]] = None) -> Self:
         """Find the maps for the samples of a `Summary`, from however many blocks, files or processes.
+
+        ``extra`` and ``progress`` are as in `fit`.
 
         Examples
         --------
@@ -192,7 +201,7 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         """
         self._refuse_to_calibrate("fit_summary")
         settings = self._settings(len(summary.n_features), self._extra(extra, extra_X, extra_Y, summary))
-        self._model = _fit(summary, **settings)
+        self._model = _fit(summary, as_progress(progress), **settings)
         self.__dict__.pop("summary_", None)
         self._one_dimensional = False
         _keep_names(self, summary.feature_names[0])

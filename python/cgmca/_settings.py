@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -58,6 +58,36 @@ class Covariance:
 
     def __repr__(self) -> str:
         return f"Covariance.{self.kind}(<{'×'.join(map(str, self.values.shape))} array>)"
+
+
+class SearchProgress(NamedTuple):
+    """What a search for the maps of more than two domains tells while it works.
+
+    Attributes
+    ----------
+    stage : {'spectral', 'tree', 'random', 'reflection', 'relaxation', 'proof'}
+        Where the present ascent started from, or that the optimum is being proved.
+    start : int
+        The number of the ascent, from 0; of a proof, how many there were before it.
+    sweep : int
+        Sweeps of this ascent so far, or iterations of this proof.
+    f : float
+        What is maximized, as far as it is reached. It never falls within one ascent.
+    """
+
+    stage: str
+    start: int
+    sweep: int
+    f: float
+
+
+def as_progress(call: Any) -> Optional[Callable[[str, int, int, float], object]]:
+    """A function of the four numbers that calls `call` with them as a `SearchProgress`."""
+    if call is None:
+        return None
+    if not callable(call):
+        raise TypeError(f"progress must be a function, not {call!r}")
+    return lambda *told: call(SearchProgress(*told))
 
 
 def as_choice(name: str, value: Any, choices: Sequence[str]) -> None:

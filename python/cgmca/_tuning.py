@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core, _tables
 from ._compat import check_array
+from ._domains import are_several, by_number, in_all_domains, names_of_new
 from ._estimators import CGMCA, _as_columns
 from ._settings import as_count, as_fraction, as_ridge, per_domain
 
@@ -82,17 +83,17 @@ def _params(described: Tuple[str, int, int, Any]) -> Dict[str, Any]:
     return {"covariance": family, "n_components": rank or None, "max_rank": max_rank or None, "ridge": ridge}
 
 
-def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], None] = None,
+def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequence[str], None] = None,
          n_components: Optional[Sequence[int]] = None, max_rank: Optional[Sequence[Optional[int]]] = None,
          ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
          labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None,
          queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None,
          references: Optional[ArrayLike] = None, folds: int = 5,
          repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None,
-         extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None,
-         sample_weight: Optional[ArrayLike] = None,
+         extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None, extra: Any = None,
+         sample_weight: Optional[ArrayLike] = None, graph: Any = "full",
          progress: Optional[Callable[[float], object]] = None) -> TuneResult:
-    """Try settings by cross-validation over the pairs.
+    """Try settings by cross-validation over the pairs, or over matched samples of more than two domains.
 
     The pairs are read once: each fold is a summary, each training set a merge of them, and one factorization of it
     serves the whole grid. That is far cheaper than `GridSearchCV`, which works too.
@@ -100,7 +101,7 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     Parameters
     ----------
     X, Y : array-like
-        Matched pairs, samples as rows.
+        Matched pairs, samples as rows. Or X is a list or dict of arrays, one for each domain, without Y.
     covariance : str or list of str
         'identity', 'correlation', 'data1', 'data2', 'likelihood1', 'likelihood2', or several of them. Default:
         'identity'; by 'likelihood' and 'partner' 'likelihood2'; by 'classification' 'likelihood2' and the others.
@@ -115,8 +116,11 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
         likelier the partner makes a sample of domain 2, as -2 log; 'partner': log r / log N,
         where the partner is the r-th nearest of N samples of domain 1. The last two choose ridges without labels. Default:
         'classification' where labels are given, else 'translation'.
+        More than two domains have 'translation' (the mean error of translations to each domain from all others),
+        'distance' (over the edges of ``graph``) and 'classification' (of held-out samples by the nearest of the others,
+        each by the mean of its domains' points in the common space), and no likelihoods among the covariances.
     labels : array-like of shape (n_samples,), optional
-        Of the pairs, for 'classification'.
+        Of the pairs or matched samples, for 'classification'.
     labelled_X, labelled_y : array-like, optional
         More labelled samples of domain 1 to classify by, without partners.
     queries, query_labels : array-like, optional
@@ -126,9 +130,9 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     folds, repeats, seed : int
         Number of folds, of other random folds of the same pairs (default: 10 for up to 100 pairs, 1000/n for more), and
         what they are drawn from.
-    rank_tol, extra_X, extra_Y, sample_weight
-        As for `CGMCA` and its `fit`. A pair and its weight are in one fold; 'classification' and 'partner' count each
-        pair of a weight above 0 once.
+    rank_tol, graph, extra_X, extra_Y, extra, sample_weight
+        As for `CGMCA` and its `fit`; ``graph`` and ``extra`` are for more than two domains. A pair and its weight are in
+        one fold; 'classification' and 'partner' count each pair of a weight above 0 once.
     progress : callable, optional
         Called with the part done, from 0 to 1.
 
@@ -148,6 +152,22 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     5
     >>> model = result.estimator.fit(X, Y)
     """
+    if are_several(X):
+        if Y is not None:
+            raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
+        arrays = in_all_domains(X, names_of_new(X) or [None] * len(X), "tune")
+        if len(arrays) != 2:
+            pairs_only = {"labelled_X": labelled_X, "labelled_y": labelled_y, "queries": queries,
+                          "query_labels": query_labels, "references": references, "extra_X": extra_X,
+                          "extra_Y": extra_Y}
+            _refuse_of_pairs(pairs_only, len(arrays))
+            return _tune_views(arrays, covariance, n_components, max_rank, ridge, criterion, labels, folds, repeats,
+                               seed, rank_tol, _extra_of(extra, X), sample_weight, graph, progress)
+        X, Y = arrays
+    if Y is None:
+        raise ValueError("tune needs matched samples of two domains or more: X and Y, or a list of arrays")
+    if extra is not None or not (isinstance(graph, str) and graph == "full"):
+        raise ValueError("extra and graph are for more than two domains; two have extra_X and extra_Y")
     names_of_X, names_of_Y = _tables.names_of(X), _tables.names_of(Y)
     extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
     extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
@@ -177,10 +197,54 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
         reference_labels=numbers[:len(of_labelled)].tolist(), queries=asked,
         query_labels=numbers[len(of_labelled):].tolist(), progress=progress, sample_weight=weights,
         more_X=references)
-    trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
-    return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
+    return _result(found)
+
+
+def _result(found: Dict[str, Any], **more: Any) -> TuneResult:
+    """With these parameters of the estimator beside those that were tried."""
+    trials = [Trial({**_params(described), **more}, errors) for described, errors in found["trials"]]
+    return TuneResult(trials, [{**_params(described), **more} for described in found["infeasible"]], found["criterion"],
                       trials[found["best"]].params, trials[found["chosen"]].params, found["alike"],
                       {baseline: found[baseline] for baseline in ("no_map", "target_only")}, found["remarks"])
+
+
+def _refuse_of_pairs(given: Dict[str, Any], m: int) -> None:
+    for name, value in given.items():
+        if value is not None:
+            instead = "extra" if name.startswith("extra") else "labels of the matched samples"
+            raise ValueError(f"{name} is for two domains; there are {m}. Give {instead}")
+
+
+def _extra_of(extra: Any, X: Any) -> List[Any]:
+    names = names_of_new(X) or [None] * len(X)
+    found = {} if extra is None else dict(by_number(extra, names))
+    return [found.get(number) for number in range(1, len(names) + 1)]
+
+
+def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank: Any, ridge: Any, criterion: Any,
+                labels: Any, folds: int, repeats: Any, seed: int, rank_tol: Any, extra: List[Any], sample_weight: Any,
+                graph: Any, progress: Any) -> TuneResult:
+    extra = [_tables.plain(_tables.in_order(more, _tables.names_of(rows), f"extra[{i}]"))
+             for i, (more, rows) in enumerate(zip(extra, arrays))]
+    arrays = [_as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(arrays)]
+    n = len(arrays[0])
+    weights = _tables.weights_of(sample_weight, n)
+    classes = None if labels is None else np.asarray(labels).ravel()
+    if classes is not None and len(classes) != n:
+        raise ValueError(f"{len(classes)} labels for {n} matched samples; each needs one")
+    if weights is not None and not weights.all() and {len(rows) for rows in arrays} == {n}:
+        kept = weights > 0
+        arrays, weights = [rows[kept] for rows in arrays], weights[kept]
+        classes = None if classes is None else classes[kept]
+    numbers = [] if classes is None else np.unique(classes, return_inverse=True)[1].tolist()
+    found = _core.tune_views(
+        arrays, families=_list(covariance), ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
+        max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
+        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds,
+        repeats=as_count("repeats", repeats) or 0, seed=seed, rank_tol=as_fraction("rank_tol", rank_tol), extra=extra,
+        labels=numbers, graph=graph, progress=progress, sample_weight=weights)
+    full = isinstance(graph, str) and graph == "full"
+    return _result(found, **({} if full else {"graph": graph}))
 
 
 def _with_more(own: Any, labels: Any, more: Any, more_labels: Any, name: str, labels_name: str) -> Tuple[Any, Any]:
@@ -216,12 +280,12 @@ def _list(values: Any) -> List[Any]:
 
 @dataclasses.dataclass(frozen=True)
 class PermutationTest:
-    """Which canonical correlations are real.
+    """Which canonical correlations, or common directions of more than two domains, are real.
 
     Attributes
     ----------
     p_values : ndarray
-        Of the correlations in turn, up to the first that is not significant.
+        Of the correlations or directions in turn, up to the first that is not significant.
     significant : int
         How many are.
     rotations : bool
@@ -234,15 +298,20 @@ class PermutationTest:
     rotations: bool
 
 
-def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] = None, *,
+def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
                      sample_weight: Optional[ArrayLike] = None, max_rank: Any = None, ridge: Any = 0.0,
                      rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1, level: float = 0.05,
-                     progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
+                     graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
     """How many canonical correlations are real, from pairs or from their `Summary`.
+
+    Of more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions.
 
     The pairs are dealt anew at random many times; the j-th correlation is compared with the largest one of pairs so
     dealt, the directions before it taken out. Pairs with ``sample_weight`` (see `CGMCA.fit`) cannot change partners;
     random rotations take the place of that.
+
+    Of more than two domains all but the first are dealt anew, each independently, and the j-th best direction that they
+    share, along the edges of ``graph``, is compared with the best one of samples so dealt.
 
     Examples
     --------
@@ -259,11 +328,18 @@ def permutation_test(X: Union[ArrayLike, _core.Summary], Y: Optional[ArrayLike] 
             raise ValueError("sample_weight belongs to pairs; a Summary has its weights inside, give them to its add")
         summary = X
     else:
-        X, Y = _as_rows(X), _as_columns(Y, finite=False)
-        weights = _tables.weights_of(sample_weight, len(X))
-        summary = _core.Summary(X.shape[1], Y.shape[1]).add(X, Y, sample_weight=weights)
-    one, two = (as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, 2))
-    ridge1, ridge2 = map(as_ridge, per_domain("ridge", ridge, 2))
-    found = _core.permutation_test(summary, (one, two), (ridge1, ridge2), as_fraction("rank_tol", rank_tol), permutations,
-                                   seed, level, progress)
+        if are_several(X):
+            if Y is not None:
+                raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
+            arrays = [_as_columns(rows, f"X[{i}]", finite=False)
+                      for i, rows in enumerate(in_all_domains(X, names_of_new(X) or [None] * len(X), "the test"))]
+        else:
+            arrays = [_as_rows(X), _as_columns(Y, finite=False)]
+        weights = _tables.weights_of(sample_weight, len(arrays[0]))
+        summary = _core.Summary(*(rows.shape[1] for rows in arrays)).add(*arrays, sample_weight=weights)
+    m = len(summary.n_features)
+    found = _core.permutation_test(
+        summary, [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
+        [as_ridge(one) for one in per_domain("ridge", ridge, m)], as_fraction("rank_tol", rank_tol), permutations,
+        seed, level, progress, graph)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])

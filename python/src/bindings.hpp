@@ -96,6 +96,7 @@ py::tuple per_domain(const std::vector<Value>& values) {
 }
 
 Ridge ridge_of(const py::object& setting);  // a number, or "auto"
+Graph graph_of(const py::object& setting);  // a word, or the weights
 // Samples without partner; nothing of None.
 std::optional<Summary> summarize_extra(const py::object& rows, const char* name);
 // Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 
@@ -22,6 +25,11 @@ namespace cgmca::python {
 
 Ridge ridge_of(const py::object& setting) {
   return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
+}
+
+Graph graph_of(const py::object& setting) {
+  if (py::isinstance<py::str>(setting)) return setting.cast<std::string>();
+  return from_matrix(setting, "graph");
 }
 
 std::optional<Summary> summarize_extra(const py::object& rows, const char* name) {
@@ -61,14 +69,7 @@ struct Settings {
     }
     if (given.contains("extra")) take_extra(given["extra"]);
     MatchingOptions& matching = options.matching;
-    if (given.contains("graph")) {
-      const py::object graph = given["graph"];
-      if (py::isinstance<py::str>(graph)) {
-        matching.graph = graph.cast<std::string>();
-      } else {
-        matching.graph = from_matrix(graph, "graph");
-      }
-    }
+    if (given.contains("graph")) matching.graph = graph_of(given["graph"]);
     take("seed", matching.seed);
     take("random_starts", matching.random_starts);
     take("max_sweeps", matching.max_sweeps);
@@ -98,29 +99,55 @@ struct Settings {
   }
 };
 
-// The search tells a sweep's end so often that only a few of them are passed on: `report` throws where nobody waits for
-// the fit any longer, and then the search ends.
-FitOptions with_reports(FitOptions options, const Report& report) {
-  using Clock = std::chrono::steady_clock;
-  options.matching.progress = [report, last = Clock::now()](const MatchingProgress&) mutable {
-    if (Clock::now() - last < std::chrono::milliseconds(20)) return;
-    last = Clock::now();
+// What the search tells, until the calling thread asks for it: the search must not touch Python.
+struct Told {
+  std::mutex mutex;
+  std::deque<MatchingProgress> waiting;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+// The search tells a sweep's end so often that only some of them are passed on: the first of each ascent, and others
+// 20 ms apart. `report` throws where nobody waits for the fit any longer, and then the search ends.
+FitOptions with_reports(FitOptions options, const Report& report, const std::shared_ptr<Told>& told) {
+  options.matching.progress = [report, told](const MatchingProgress& progress) {
+    {
+      const std::lock_guard lock(told->mutex);
+      const auto now = std::chrono::steady_clock::now();
+      if (progress.sweep > 1 && now - told->last < std::chrono::milliseconds(20)) return;
+      told->last = now;
+      told->waiting.push_back(progress);
+    }
     report(0);
   };
   return options;
 }
 
-std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const py::kwargs& given) {
+// progress(stage, start, sweep, f) for all that was told since the last call.
+py::object passing_on(const py::object& progress, const std::shared_ptr<Told>& told) {
+  return py::cpp_function([progress, told](double) {
+    std::deque<MatchingProgress> waiting;
+    {
+      const std::lock_guard lock(told->mutex);
+      waiting.swap(told->waiting);
+    }
+    if (progress.is_none()) return;
+    for (const MatchingProgress& one : waiting) progress(one.stage, one.start, one.sweep, one.f);
+  });
+}
+
+std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const py::object& progress, const py::kwargs& given) {
   const auto settings = std::make_shared<Settings>(given);
-  return std::make_unique<FittedModel>(
-      summary.use_interruptibly<Model>([settings](const Summary& own, const Report& report) {
-        return fit(own, settings->covariances, with_reports(settings->options, report));
-      }));
+  const auto told = std::make_shared<Told>();
+  return std::make_unique<FittedModel>(summary.use_interruptibly<Model>(
+      [settings, told](const Summary& own, const Report& report) {
+        return fit(own, settings->covariances, with_reports(settings->options, report, told));
+      },
+      passing_on(progress, told)));
 }
 
 std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::sequence& arrays, Index folds,
                                           std::uint64_t fold_seed, const py::object& sample_weight,
-                                          const py::kwargs& given) {
+                                          const py::object& progress, const py::kwargs& given) {
   const auto settings = std::make_shared<Settings>(given);
   const std::vector<Samples> domains = matched_samples(arrays);
   check_matched(domains);
@@ -133,10 +160,12 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::s
                                        if (!weights) return dealt->add(X);
                                        dealt->add(X, weights->segment(first, X.front().cols()));
                                      });
-  return std::make_unique<FittedModel>(
-      interruptibly<Model>([model = fitted.model, dealt, settings](const Report& report) {
-        return calibrate(model, *dealt, settings->covariances, with_reports(settings->options, report), report);
-      }));
+  const auto told = std::make_shared<Told>();
+  return std::make_unique<FittedModel>(interruptibly<Model>(
+      [model = fitted.model, dealt, settings, told](const Report& report) {
+        return calibrate(model, *dealt, settings->covariances, with_reports(settings->options, report, told), report);
+      },
+      passing_on(progress, told)));
 }
 
 }  // namespace
@@ -160,9 +189,9 @@ void bind_fit(py::module_& module) {
           "diagonal", [](const Vector& sd) { return Covariance::diagonal(sd); }, py::arg("sd"))
       .def_property_readonly("description", &Covariance::description);
 
-  module.def("fit", &fit_summary, py::arg("summary"));
+  module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("arrays"), py::arg("folds"), py::arg("fold_seed"),
-             py::arg("sample_weight") = py::none());
+             py::arg("sample_weight") = py::none(), py::arg("progress") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
   module.def("blas_description", &blas_description, "Which BLAS serves this process.");

@@ -26,6 +26,41 @@ Matrix whole(const py::object& rows, const char* name) {
   return samples.block(0, samples.count(), keep);
 }
 
+py::dict describe(const TuneResult& result) {
+  const auto described = [](const std::array<Score, kCriteria.size()>& scores) {
+    py::dict all;
+    for (const Criterion one : kCriteria) {
+      const Score& score = scores[static_cast<std::size_t>(one)];
+      all[name(one)] = py::make_tuple(score.mean, score.standard_error);
+    }
+    return all;
+  };
+  py::list trials, infeasible;
+  for (const Trial& trial : result.trials) {
+    trials.append(py::make_tuple(describe(trial.candidate), described(trial.scores)));
+  }
+  for (const Candidate& candidate : result.infeasible) infeasible.append(describe(candidate));
+  py::dict found;
+  found["trials"] = trials;
+  found["infeasible"] = infeasible;
+  found["criterion"] = name(result.criterion);
+  found["best"] = result.best;
+  found["chosen"] = result.chosen;
+  found["alike"] = result.alike;
+  found["no_map"] = described(result.unmapped);
+  found["target_only"] = described(result.target_only);
+  found["remarks"] = result.remarks;
+  return found;
+}
+
+// All that a search of more than two domains uses.
+struct ViewSearch {
+  TuneOptions options;
+  std::vector<Matrix> X;
+  std::vector<std::optional<Summary>> extra;
+  std::optional<Folds> folds;
+};
+
 // All that a search uses.
 struct Search {
   TuneOptions options;
@@ -87,40 +122,65 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
         return tune(*search->folds, search->options);
       },
       progress);
-  const auto described = [](const std::array<Score, kCriteria.size()>& scores) {
-    py::dict all;
-    for (const Criterion one : kCriteria) {
-      const Score& score = scores[static_cast<std::size_t>(one)];
-      all[name(one)] = py::make_tuple(score.mean, score.standard_error);
-    }
-    return all;
-  };
-  py::list trials, infeasible;
-  for (const Trial& trial : result.trials) {
-    trials.append(py::make_tuple(describe(trial.candidate), described(trial.scores)));
-  }
-  for (const Candidate& candidate : result.infeasible) infeasible.append(describe(candidate));
-  py::dict found;
-  found["trials"] = trials;
-  found["infeasible"] = infeasible;
-  found["criterion"] = name(result.criterion);
-  found["best"] = result.best;
-  found["chosen"] = result.chosen;
-  found["alike"] = result.alike;
-  found["no_map"] = described(result.unmapped);
-  found["target_only"] = described(result.target_only);
-  found["remarks"] = result.remarks;
-  return found;
+  return describe(result);
 }
 
-py::dict test_by_permutation(SharedSummary& summary, std::pair<Index, Index> max_rank,
-                             const std::pair<py::object, py::object>& ridge, std::optional<double> rank_tol,
-                             Index permutations, std::uint64_t seed, double level, const py::object& progress) {
-  const Regularization options{.max_rank = {max_rank.first, max_rank.second},
-                               .ridge = {ridge_of(ridge.first), ridge_of(ridge.second)}};
+// Of more than two domains.
+py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& families,
+                    const std::vector<Index>& ranks, const std::vector<Index>& max_ranks,
+                    const std::vector<py::object>& ridges, const std::optional<std::string>& criterion, Index folds,
+                    Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::sequence& extra,
+                    const std::vector<int>& labels, const py::object& graph, const py::object& progress,
+                    const py::object& sample_weight) {
+  const auto search = std::make_shared<ViewSearch>();
+  TuneOptions& options = search->options;
+  for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
+  options.ranks = ranks;
+  options.max_ranks = max_ranks;
+  for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
+  if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
+  options.graph = graph_of(graph);
+  options.data.rank_tol = rank_tol;
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    search->extra.push_back(summarize_extra(extra[i], fmt::format("extra[{}]", i).c_str()));
+  }
+  for (const auto& summary : search->extra) options.data.extra.push_back(summary ? &*summary : nullptr);
+  const std::vector<Samples> domains = matched_samples(arrays);
+  check_matched(domains);
+  if (!labels.empty()) {
+    for (const Samples& domain : domains) {
+      py::object keep;
+      search->X.push_back(domain.block(0, domain.count(), keep));
+    }
+    for (const Matrix& X : search->X) options.matched.samples.push_back(&X);
+    options.matched.labels = labels;
+  }
+  std::vector<DomainInfo> infos;
+  for (const Samples& domain : domains) infos.emplace_back(domain.features());
+  search->folds.emplace(infos, FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
+  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
+                                     [&](Index first, const MatchedSamples& block) {
+                                       if (!weights) return search->folds->add(block);
+                                       search->folds->add(block, weights->segment(first, block.front().cols()));
+                                     });
+  return describe(interruptibly<TuneResult>(
+      [search](const Report& report) {
+        search->options.progress = report;
+        return tune(*search->folds, search->options);
+      },
+      progress));
+}
+
+py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& max_rank,
+                             const std::vector<py::object>& ridge, std::optional<double> rank_tol, Index permutations,
+                             std::uint64_t seed, double level, const py::object& progress, const py::object& graph) {
+  std::vector<Ridge> ridges;
+  for (const py::object& one : ridge) ridges.push_back(ridge_of(one));
+  const Regularization options{.max_rank = PerDomain<Index>(max_rank), .ridge = PerDomain<Ridge>(ridges)};
   const auto found = summary.use_interruptibly<PermutationTest>(
-      [=](const Summary& own, const Report& report) {
-        return permutation_test(own, options, {permutations, seed, level, rank_tol, report});
+      [=, edges = graph_of(graph)](const Summary& own, const Report& report) {
+        return permutation_test(own, options, {permutations, seed, level, rank_tol, report, edges});
       },
       progress);
   py::dict result;
@@ -139,7 +199,12 @@ void bind_tune(py::module_& module) {
              py::arg("reference_labels"), py::arg("queries"), py::arg("query_labels"), py::arg("progress"),
              py::arg("sample_weight") = py::none(), py::arg("more_X") = py::none());
   module.def("permutation_test", &test_by_permutation, py::arg("summary"), py::arg("max_rank"), py::arg("ridge"),
-             py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"), py::arg("level"), py::arg("progress"));
+             py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"), py::arg("level"), py::arg("progress"),
+             py::arg("graph") = "full");
+  module.def("tune_views", &tune_views, py::arg("arrays"), py::arg("families"), py::arg("ranks"), py::arg("max_ranks"),
+             py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"), py::arg("seed"),
+             py::arg("rank_tol"), py::arg("extra"), py::arg("labels"), py::arg("graph"), py::arg("progress"),
+             py::arg("sample_weight") = py::none());
 }
 
 }  // namespace cgmca::python

@@ -44,17 +44,11 @@ void add_errors(Missed& missed, const Model& training, Domain to, const std::vec
   missed.samples += m;
 }
 
-std::vector<Domain> domains_of(const Model& model) {
-  std::vector<Domain> result;
-  for (int i = 1; i <= static_cast<int>(model.count()); ++i) result.push_back(Domain{i});
-  return result;
-}
-
 void check(const Model& model, const Folds& folds) {
   const double weight = folds.total_weight();
   bool same = folds.domains() == model.count() && folds.samples() == model.samples &&
               std::abs(weight - model.total_weight) <= thresholds::kSameWeight * weight;
-  for (const Domain domain : domains_of(model)) {
+  for (const Domain domain : all_domains(model.count())) {
     same = same && folds.dimension(domain) == model.domain(domain).features();
   }
   if (!same) throw InvalidInput("the folds do not hold the samples that the model was fitted to");
@@ -80,7 +74,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
   check(model, folds);
   const FoldOptions& dealt = folds.options();
   const Index repeats = std::max<Index>(1, dealt.repeats);  // more only where they were asked for: each costs K fits
-  const std::vector<Domain> domains = domains_of(model);
+  const std::vector<Domain> domains = all_domains(model.count());
   std::vector<Missed> missed;
   for (const Domain domain : domains) missed.push_back({Vector::Zero(model.domain(domain).features()), 0});
   for (Index repeat = 0; repeat < repeats; ++repeat) {
@@ -94,8 +88,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
         add_errors(missed[slot(to)], training, to, H, part.total_weight());
       }
       if (progress) {
-        progress(static_cast<double>(repeat * dealt.folds + fold + 1) /
-                 static_cast<double>(repeats * dealt.folds));
+        progress(static_cast<double>(repeat * dealt.folds + fold + 1) / static_cast<double>(repeats * dealt.folds));
       }
     }
   }

@@ -22,6 +22,12 @@ std::vector<std::string> missing_in(const std::vector<std::string>& others, cons
 
 }  // namespace
 
+std::vector<Domain> all_domains(Index count) {
+  std::vector<Domain> result;
+  for (Index i = 1; i <= count; ++i) result.push_back(static_cast<Domain>(i));
+  return result;
+}
+
 std::string describe(Domain domain, const DomainInfo& info) {
   return info.name.empty() ? fmt::format("domain {}", number(domain))
                            : fmt::format("domain {} ({})", number(domain), info.name);

@@ -431,8 +431,13 @@ def test_measured_r2_of_three_is_that_of_the_translation(views):
     (2, "3 as in A,B,C", ["fit", *X, "--ridge", "1,2", "-o", "q"]),
     (2, "two folders", ["fit", *X, "--match", "a/b", "-o", "q"]),
     (3, "compares the samples of two domains; there are 3", ["fit", *X, "--cov", "likelihood2", "-o", "q"]),
-    (3, "tuning of 3 domains; it chooses for pairs", ["fit", *X, "--tune", "-o", "q"]),
-    (3, "tuning of 3 domains; it chooses for pairs", ["tune", *X]),
+    (2, "--covs likelihood2 compares two domains; there are 3", ["tune", *X, "--covs", "identity,likelihood2"]),
+    (2, "--criterion partner compares two domains; there are 3", ["fit", *X, "--tune", "--criterion", "partner", "-o", "q"]),
+    (2, "--reference compares two domains; there are 3", ["tune", *X, "--labels", "l.csv", "--reference", "x.npy",
+                                                          "--reference-labels", "l.csv"]),
+    (3, "from 1 to 3", ["tune", "absent.npy", "y.npy", "z.npy", "--graph", "star:4"]),
+    (2, "--extra4 is given, but there are 3 domains", ["tune", *X, "--extra4", "x.npy"]),
+    (3, "'short.csv' holds 5 labels for 120 matched samples", ["tune", *X, "--labels", "short.csv"]),
     (2, "the model has 3 domains, and 2 inputs are given", ["verify", "v", "x.npy", "y.npy"]),
     (2, "2 inputs are given; give all, or none", ["report", "v", "x.npy", "y.npy", "-o", "r.html"]),
     (2, "2 inputs are given; say with --domains", ["fuse", "v", "x.npy", "y.npy", "-o", "f.npy"]),
@@ -450,10 +455,76 @@ def test_errors_say_what_and_where(views, status, words, arguments):
     folder.ok("fit", "optical=x.npy", "y.npy", "z.npy", "--cov", "identity:2", "-o", "v", "-q")
     np.save(folder / "short.npy", views.data[2][:100])
     np.save(folder / "constant.npy", np.ones((120, 3)))
+    np.savetxt(folder / "short.csv", np.zeros(5), fmt="%d")
     for name, weights in (("apart", [[0, 1, 0], [1, 0, 0], [0, 0, 0]]), ("minus", [[0, 1, -1], [1, 0, 1], [-1, 1, 0]]),
                           ("skew", [[0, 1, 1], [2, 0, 1], [1, 1, 0]]), ("small", [[0, 1], [1, 0]])):
         np.savetxt(folder / f"{name}.csv", weights, delimiter=",")
     assert words in folder.fails(status, *arguments)
+
+
+@pytest.mark.parametrize("graph, words", [
+    ("apart.csv", "--graph apart.csv: no path of positive weights connects domain 3 with domain 1"),
+    ("minus.csv", "--graph minus.csv: weight (1, 3) is -1; weights must not be negative"),
+    ("skew.csv", "--graph skew.csv: weight (1, 2) is 1 but weight (2, 1) is 2"),
+    ("small.csv", "--graph small.csv: the weights are 2×2, but 3 domains need 3×3"),
+    ("star:4", "graph 'star:4': the centre of a star must be a domain from 1 to 3"),
+])
+def test_a_graph_that_cannot_be_is_told_before_anything_is_read(views, graph, words):
+    for name, weights in (("apart", [[0, 1, 0], [1, 0, 0], [0, 0, 0]]), ("minus", [[0, 1, -1], [1, 0, 1], [-1, 1, 0]]),
+                          ("skew", [[0, 1, 1], [2, 0, 1], [1, 1, 0]]), ("small", [[0, 1], [1, 0]])):
+        np.savetxt(views.folder / f"{name}.csv", weights, delimiter=",")
+    error = views.folder.fails(3, "fit", "absent.npy", "y.npy", "z.npy", "--graph", graph, "-o", "q")
+    assert words in error and "absent.npy" not in error
+    assert error.count(graph) == 1
+    views.folder.ok("summarize", *X, "-o", "s", "-q")
+    error = views.folder.fails(3, "fit", "--summary", "s", "--extra1", "absent.npy", "--graph", graph, "-o", "q")
+    assert words in error
+
+
+def test_tuning_of_three_is_that_of_refitting_by_hand(views):
+    found = views.folder.ok("tune", *X, "--ranks", "2", "--max-ranks", "all", "--ridges", "0.1", "--folds", 3,
+                            "--repeats", 1, "--graph", "star:2", "--permutations", 49, "-o", "t.html", "--json").json
+    assert found["criterion"] == "translation" and found["n"] == 120 and found["chosen"]["cov"] == "identity:2"
+    scores = found["trials"][0]
+    assert set(scores) == {"cov", "rank", "max_rank", "ridge", "distance", "translation"}
+    assert 0 < scores["translation"]["mean"] < 0.6 and 0 < scores["distance"]["mean"] < 0.3
+    assert found["baselines"]["target_only"]["translation"]["mean"] == 1 and found["baselines"]["no_map"] == {}
+    test = found["permutation_test"]
+    assert test["kind"] == "rotations" and test["significant"] == 3 and test["p_values"][0] == 0.02
+    page = (views.folder / "t.html").read_text()
+    assert "120 matched samples" in page and "3 common directions are beyond chance" in page
+    text = views.folder.ok("tune", *X, "--ranks", "1,2,3", "--ridges", "0,0.1").out
+    assert text.startswith("120 matched samples, 5 folds") and "nothing known of the other domains" in text
+    assert "--cov identity:3" in text
+
+
+def test_fit_of_three_takes_the_choice_of_tune(views):
+    options = ["--ranks", "1,3", "--max-ranks", "all", "--ridges", "0,0.1", "--graph", "path"]
+    tuned = views.fit("--tune", *options)
+    chosen = views.folder.ok("tune", *X, *options, "--json").json["chosen"]
+    assert tuned["tuning"]["chosen"] == chosen and tuned["weights"] == STAR2 and tuned["certified"] is True
+    plain = views.fit("--cov", chosen["cov"], "--ridge", chosen["ridge"], "--graph", "path", model="w")
+    assert plain["objective"] == pytest.approx(tuned["objective"], rel=1e-9)  # the folds are merged
+    calibrated = views.fit("--tune", *options, "--calibrate", 5, model="c")
+    assert calibrated["objective"] == pytest.approx(tuned["objective"], rel=1e-9)
+
+
+def test_classes_of_three_are_told_by_fused_points(folder):
+    random = np.random.default_rng(2)
+    labels = np.arange(120) % 4
+    for name, d in zip(X, (6, 5, 4)):
+        np.save(folder / name, random.normal(size=(4, d))[labels] + 0.7 * random.normal(size=(120, d)))
+    np.savetxt(folder / "classes.csv", labels, fmt="%d")
+    command = ["tune", *X, "--ranks", "1,3", "--ridges", "0.1", "--labels", "classes.csv"]
+    found = folder.ok(*command, "--json").json
+    assert found["criterion"] == "classification" and found["tie_break"] == "translation"
+    by_rank = {trial["rank"]: trial["classification"]["mean"] for trial in found["trials"]
+               if trial["cov"].startswith("identity")}
+    assert by_rank[3] < 0.15 < by_rank[1]
+    assert by_rank[3] < found["baselines"]["target_only"]["classification"]["mean"]
+    assert {trial["cov"].split(":")[0] for trial in found["trials"]} == {"identity", "correlation"}
+    text = folder.ok(*command).out
+    assert "(all features, no map)" in text and "(the best domain alone)" in text
 
 
 def test_numbered_options_beyond_those_of_the_help_work(views):

@@ -6,13 +6,13 @@
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
 #include "ascent.hpp"
 #include "canonical.hpp"
 #include "core/thresholds.hpp"
-#include "graph.hpp"
 
 namespace cgmca::multi {
 namespace {
@@ -51,7 +51,7 @@ Matching solved(const MatchingProblem& problem, const MatchingOptions& options) 
   ProofOptions proof;
   proof.max_seconds = options.max_seconds;
   Matching matching = match(problem, solver_options(options), proof);
-  const SerialBlas serial;  // threads would change the rounding
+  const SerialBlas serial;       // threads would change the rounding
   constexpr Index enough = 500;  // accelerated sweeps, from about 1e-8 on
   if (!(matching.solution.stopped_early && std::isfinite(options.max_seconds))) {
     matching.solution.D = settled(problem, std::move(matching.solution.D), std::min(enough, options.max_sweeps));
@@ -59,10 +59,12 @@ Matching solved(const MatchingProblem& problem, const MatchingOptions& options) 
   return matching;
 }
 
+using Search = std::function<Matching(const MatchingProblem& problem)>;
+
 // The weighted mean of the pairs' correlations along each direction of the fit with identity covariances: eigenvalues
 // of Σ_{i<j} w_ij (R_ij + R_ijᵀ) over Σ_ij w_ij. Nothing where no covariance asks for them. (41)
 Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& covariances, const CrossMatrices& B,
-                         const Matrix& weights, const MatchingOptions& options) {
+                         const Matrix& weights, const Search& search) {
   Index k = 0;
   for (const Covariance& covariance : covariances) {
     if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) k = std::max(k, wanted->k);
@@ -70,8 +72,7 @@ Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& 
   if (k == 0) return {};
   k = std::min(k, smallest_rank(factors));
   const MatchingProblem problem(std::vector<Matrix>(B.size(), Matrix::Identity(k, k)), B, weights);
-  const Matching matching = solved(problem, options);
-  return linalg::symmetric_eigenvalues(problem.shared_covariance(matching.solution.D)) / weights.sum();
+  return linalg::symmetric_eigenvalues(problem.shared_covariance(search(problem).solution.D)) / weights.sum();
 }
 
 // The part of the common space that some covariance has variance in.   k×k', orthonormal columns
@@ -110,18 +111,11 @@ void add_cross_covariances(Solution& solution, const Point& D, const CrossMatric
   }
 }
 
-}  // namespace
-
-Matrix weights_of(const Graph& graph, Index domains) {
-  if (const auto* spec = std::get_if<std::string>(&graph)) return graph_weights(*spec, domains);
-  return checked_weights(std::get<Matrix>(graph), domains);
-}
-
-MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
-                             const MatchingOptions& options) {
+MatchedDomains matched_by(const Search& search, const Factors& factors, const std::vector<Covariance>& covariances,
+                          const Matrix& weights) {
   // 1. C_i = F_i F_iᵀ of rank c_i <= r_i.
   const CrossMatrices B = cross_matrices(factors);
-  const Vector correlations = mean_correlations(factors, covariances, B, weights, options);
+  const Vector correlations = mean_correlations(factors, covariances, B, weights, search);
   std::vector<PrescribedCovariance> C;
   for (std::size_t i = 0; i < covariances.size(); ++i) {
     C.push_back(resolve(covariances[i], static_cast<Domain>(i + 1), factors, correlations));
@@ -134,7 +128,7 @@ MatchedDomains match_domains(const Factors& factors, const std::vector<Covarianc
 
   // 2. D_i of orthonormal rows that maximize f, and a bound on it.
   const MatchingProblem problem(std::move(F), B, weights);
-  MatchedDomains result{{}, solved(problem, options), problem.scale(), 1};
+  MatchedDomains result{{}, search(problem), problem.scale(), 1};
 
   // 3. A_i = M_i T_i, T_i = D_i W_i.
   const CanonicalForm form = canonical_form(problem, result.matching.solution.D, factors, basis);
@@ -145,6 +139,19 @@ MatchedDomains match_domains(const Factors& factors, const std::vector<Covarianc
   }
   add_cross_covariances(result.solution, form.D, B, factors);
   return result;
+}
+
+}  // namespace
+
+MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
+                             const MatchingOptions& options) {
+  const Search search = [&](const MatchingProblem& problem) { return solved(problem, options); };
+  return matched_by(search, factors, covariances, weights);
+}
+
+Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights) {
+  const Search search = [](const MatchingProblem& problem) { return Matching{match_quickly(problem), {}}; };
+  return matched_by(search, factors, covariances, weights).solution;
 }
 
 OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const std::vector<Matrix>& T,

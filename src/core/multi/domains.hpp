@@ -10,9 +10,6 @@
 
 namespace cgmca::multi {
 
-// The weights of a graph, checked.   m×m
-Matrix weights_of(const Graph& graph, Index domains);
-
 struct MatchedDomains {
   Solution solution;
   Matching matching;
@@ -23,6 +20,9 @@ struct MatchedDomains {
 // One covariance a domain. Throws CommonDimension, Infeasible, or InvalidInput where a covariance is of two domains.
 MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
                              const MatchingOptions& options);
+
+// The maps of a quick search, where many fits are compared: from the two starts that the data suggest, without a proof.
+Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights);
 
 // How good given maps A_i = M_i T_i are: the proof at the feasible point nearest to D_i = T_i L_i. Throws InvalidInput
 // where the data have a lower rank than M_i.   M_i: k×c_i, T_i: c_i×d_i

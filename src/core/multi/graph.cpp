@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cgmca/error.hpp>
+#include <cgmca/fit_options.hpp>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -101,3 +102,12 @@ Matrix checked_weights(const MatrixView& weights, Index domains) {
 }
 
 }  // namespace cgmca::multi
+
+namespace cgmca {
+
+Matrix weights_of(const Graph& graph, Index domains) {
+  if (const auto* spec = std::get_if<std::string>(&graph)) return multi::graph_weights(*spec, domains);
+  return multi::checked_weights(std::get<Matrix>(graph), domains);
+}
+
+}  // namespace cgmca

@@ -91,6 +91,7 @@ class Prover {
     for (Index k = 1; k <= most && seconds_since(began) < options_.max_seconds; ++k) {
       admm.step();
       proof_.iterations = k;
+      if (options_.report) options_.report(k, proof_.f);
       if (k % every != 0) continue;
       offer(dual.bound(touching.nearest(admm.point())), Bound::admm);
       if (!proof_.certified) offer(dual.bound(admm.point()), Bound::admm);

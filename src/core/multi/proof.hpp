@@ -1,6 +1,7 @@
 // How far a point can be from the best one: bounds on f that hold for every feasible point.
 #pragma once
 
+#include <functional>
 #include <limits>
 
 #include "problem.hpp"
@@ -13,7 +14,8 @@ struct ProofOptions {
   Index max_iterations = 1000;  // of ADMM; 0: the quick test only
   double max_work = 1.5e11;  // of ADMM: iterations · Σ_t p_t³, about half a minute; unlike a limit in seconds it does
                              // not make the bound depend on the machine
-  double max_seconds = std::numeric_limits<double>::infinity();  // of ADMM
+  double max_seconds = std::numeric_limits<double>::infinity();     // of ADMM
+  std::function<void(Index iteration, double f)> report = nullptr;  // after each iteration of ADMM; may throw to stop
 };
 
 // What the bound rests on: Algorithm 1 for two domains; the quick test of dual.hpp, for the three kinds of covariances;

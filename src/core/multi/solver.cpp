@@ -7,7 +7,9 @@
 #include <cgmca/parallel.hpp>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "ascent.hpp"
 #include "core/thresholds.hpp"
@@ -67,25 +69,34 @@ bool Solver::add(Reached reached) {
 
 void Solver::ascend_from_starts() {
   const Index count = problem_.domains() == 2 ? 2 : 2 + options_.random_starts;  // two domains: the tree is exact
-  std::vector<Ascent> ascents(static_cast<std::size_t>(count));
+  std::vector<std::optional<Ascent>> ascents(static_cast<std::size_t>(count));
   side_by_side(count, [&](Index s) {
+    if (s > 0 && problem_.domains() > 2 && late()) return;
     ascents[static_cast<std::size_t>(s)] =
         ascend(problem_, start_point(problem_, s, options_.seed), reporting(kind_of(s), s));
   });
-  for (Index s = 0; s < count; ++s) add({kind_of(s), std::move(ascents[static_cast<std::size_t>(s)])});
+  for (Index s = 0; s < count; ++s) {
+    if (auto& ascent = ascents[static_cast<std::size_t>(s)]) {
+      add({kind_of(s), std::move(*ascent)});
+    } else {
+      starts_cut_ = true;
+    }
+  }
 }
 
 bool Solver::ascend_from(const std::string& kind, Point start) {
+  if (late()) {
+    starts_cut_ = true;
+    return false;
+  }
   const SerialBlas serial;  // as in side_by_side, so that the number of threads does not matter
-  const auto number = static_cast<Index>(reached_.size());
-  return add({kind, ascend(problem_, std::move(start), reporting(kind, number))});
+  return add({kind, ascend(problem_, std::move(start), reporting(kind, ascents()))});
 }
 
 bool Solver::search_reflections() {
   const SerialBlas serial;
-  const auto number = static_cast<Index>(reached_.size());
   const ReflectionSearch search = multi::search_reflections(
-      problem_, reached_[best_].ascent, reporting("reflection", number), options_.max_trials - trials_);
+      problem_, reached_[best_].ascent, reporting("reflection", ascents()), options_.max_trials - trials_);
   trials_ += search.trials;
   trial_sweeps_ += search.sweeps;
   search_cut_ = !search.complete;
@@ -93,7 +104,7 @@ bool Solver::search_reflections() {
 }
 
 MatchingSolution Solver::solution() const {
-  MatchingSolution solution{best(), f(), {}, trial_sweeps_, trials_, search_cut_};
+  MatchingSolution solution{best(), f(), {}, trial_sweeps_, trials_, starts_cut_ || search_cut_};
   for (const auto& [name, ascent] : reached_) {
     const double below = std::max(0.0, f() - ascent.f) / std::max(std::abs(f()), 1e-300);
     solution.starts.push_back(

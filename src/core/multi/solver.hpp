@@ -1,6 +1,7 @@
 // The best point that local ascents from several starts find. `prove` says how good it is.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -14,17 +15,17 @@
 namespace cgmca::multi {
 
 struct Progress {
-  std::string stage;  // the start's kind
-  Index start;        // its number
-  Index sweep;        // sweeps of this ascent so far
+  std::string stage;  // the start's kind, or "proof"
+  Index start;        // its number; of a proof, how many there were before it
+  Index sweep;        // sweeps of this ascent so far, or iterations of this proof
   double f;           // never falls within one ascent
 };
 
 struct SolverOptions {
   std::uint64_t seed = 0;
-  Index random_starts = 3;  // besides the spectral start and the tree
-  Index max_sweeps = 5000;  // of one ascent
-  double max_seconds = std::numeric_limits<double>::infinity();
+  Index random_starts = 3;                                       // besides the spectral start and the tree
+  Index max_sweeps = 5000;                                       // of one ascent
+  double max_seconds = std::numeric_limits<double>::infinity();  // no start but the first begins later
   bool reflections = true;                                  // search the sign and order patterns around the best point
   Index max_trials = 200;                                   // ascents of that search
   std::function<void(const Progress&)> progress = nullptr;  // one call at a time, from any thread
@@ -45,7 +46,7 @@ struct MatchingSolution {
   std::vector<StartResult> starts;
   Index sweeps;        // of all ascents together
   Index trials;        // ascents of the reflection search
-  bool stopped_early;  // a limit on sweeps, seconds or trials was reached
+  bool stopped_early;  // a limit on sweeps, seconds or trials was reached; starts that it left out are not listed
 };
 
 // All of it: starts, ascents, and the reflection search if asked for. The result depends on the seed, not on the number
@@ -65,6 +66,7 @@ class Solver {
 
   const Point& best() const { return reached_[best_].ascent.D; }
   double f() const { return reached_[best_].ascent.f; }
+  Index ascents() const { return static_cast<Index>(reached_.size()); }
   MatchingSolution solution() const;
 
  private:
@@ -74,6 +76,7 @@ class Solver {
   };
   AscentOptions reporting(const std::string& kind, Index number) const;
   bool add(Reached reached);
+  bool late() const { return std::chrono::steady_clock::now() >= ascent_.deadline; }
 
   const MatchingProblem& problem_;
   SolverOptions options_;
@@ -82,7 +85,7 @@ class Solver {
   std::vector<Reached> reached_;
   std::size_t best_ = 0;
   Index trials_ = 0, trial_sweeps_ = 0;
-  bool search_cut_ = false;
+  bool starts_cut_ = false, search_cut_ = false;
 };
 
 }  // namespace cgmca::multi

@@ -2,9 +2,12 @@
 
 #include <cgmca/classify.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "core/summary/moments.hpp"
+#include "views.hpp"
 
 namespace cgmca {
 namespace {
@@ -16,7 +19,35 @@ double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std:
 Baselines::Baselines(const Folds& folds, const TuneOptions& options)
     : folds_(folds), options_(options), comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
 
+void Baselines::add_views(Index repeat, Index fold) {
+  Errors without_map, alone;
+  without_map.fill(std::numeric_limits<double>::quiet_NaN());
+  alone.fill(std::numeric_limits<double>::quiet_NaN());
+  at(alone, Criterion::translation) = 1;  // the means
+  if (!options_.matched.samples.empty()) {
+    const PlainViews plain = classify_without_map(options_.matched, folds_, repeat, fold);
+    at(without_map, Criterion::classification) = plain.stacked;
+    singles_.push_back(plain.single);
+  }
+  unmapped.push_back(without_map);
+  target_only.push_back(alone);
+}
+
+void Baselines::finish() {
+  if (singles_.empty()) return;
+  std::vector<double> sums(singles_.front().size());
+  for (const std::vector<double>& errors : singles_) {
+    std::transform(sums.begin(), sums.end(), errors.begin(), sums.begin(), std::plus<>());
+  }
+  const auto best = std::min_element(sums.begin(), sums.end()) - sums.begin();
+  single = static_cast<Domain>(best + 1);
+  for (std::size_t s = 0; s < singles_.size(); ++s) {
+    at(target_only[s], Criterion::classification) = singles_[s][static_cast<std::size_t>(best)];
+  }
+}
+
 void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
+  if (folds_.domains() > 2) return add_views(repeat, fold);
   Errors without_map, alone;
   without_map.fill(std::numeric_limits<double>::quiet_NaN());
   alone.fill(std::numeric_limits<double>::quiet_NaN());

@@ -73,9 +73,11 @@ std::string Candidate::description() const {
                      max_rank == 0 ? "all ranks" : fmt::format("max rank {}", max_rank), name(ridge));
 }
 
-Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data) {
-  const Covariance C = candidate.covariance();
-  return fit(summary, C, C, candidate.options(data));
+Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data,
+          const MatchingOptions& matching) {
+  FitOptions options = candidate.options(data);
+  options.matching = matching;
+  return fit(summary, {candidate.covariance()}, options);
 }
 
 }  // namespace cgmca

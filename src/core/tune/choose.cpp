@@ -98,17 +98,22 @@ void add_remarks(TuneResult& result, const std::vector<Errors>& chosen, const Ba
   if (result.alike == result.trials.size() && result.alike > 1) {
     result.remarks.push_back(fmt::format(
         "these {} cannot tell any of the {} apart: the choice rests on {}",
-        plural(static_cast<std::size_t>(result.samples), "pair"), plural(result.alike, "setting"),
+        plural(static_cast<std::size_t>(result.samples), result.domains == 2 ? "pair" : "matched sample"),
+        plural(result.alike, "setting"),
         result.tie_break ? fmt::format("their error of {}", name(*result.tie_break)) : "the rule for ties"));
   }
   const bool classes = result.criterion == Criterion::classification;
-  const std::string alone = classes ? "classifying by the matched samples of domain 2 alone"
-                            : result.criterion == Criterion::partner    ? "guessing"
-                            : result.criterion == Criterion::likelihood ? "knowing nothing of the partner"
-                                                                        : "the mean of the target domain";
+  const bool many = result.domains > 2;
+  const std::string alone =
+      classes ? fmt::format("classifying by the matched samples of domain {} alone", number(baselines.single))
+      : result.criterion == Criterion::partner    ? "guessing"
+      : result.criterion == Criterion::likelihood ? "knowing nothing of the partner"
+      : many                                      ? "the mean of each domain"
+                                                  : "the mean of the target domain";
+  const std::string plain = many ? "classifying by all features as they are, without a map,"
+                                 : "leaving the samples as they are, without a map,";
   for (const auto& [baseline, errors] :
-       {std::pair(std::string("leaving the samples as they are, without a map,"), &baselines.unmapped),
-        std::pair(alone, &baselines.target_only)}) {
+       {std::pair(plain, &baselines.unmapped), std::pair(alone, &baselines.target_only)}) {
     std::string sentence = verdict(baseline, *errors, chosen, result);
     if (!sentence.empty()) result.remarks.push_back(std::move(sentence));
   }
@@ -127,8 +132,8 @@ std::vector<std::size_t> collect(TuneResult& result, const Grid& grid, const Fol
   if (result.trials.empty()) {
     const Index k = folds.options().folds;
     throw InvalidInput(
-        fmt::format("nothing of the grid is feasible for training sets of {} pairs; the smallest rank tried is {}",
-                    folds.samples() - (folds.samples() + k - 1) / k,
+        fmt::format("nothing of the grid is feasible for training sets of {} {}; the smallest rank tried is {}",
+                    folds.samples() - (folds.samples() + k - 1) / k, folds.domains() == 2 ? "pairs" : "matched samples",
                     *std::min_element(options.ranks.begin(), options.ranks.end())));
   }
   return places;
@@ -139,6 +144,7 @@ std::vector<std::size_t> collect(TuneResult& result, const Grid& grid, const Fol
 TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& folds, const TuneOptions& options) {
   TuneResult result;
   result.criterion = *options.criterion;
+  result.domains = folds.domains();
   result.samples = folds.samples();
   result.folds = folds.options();
   result.folds.repeats = folds.repeats();

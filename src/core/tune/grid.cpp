@@ -6,9 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 #include "core/assemble.hpp"
+#include "core/multi/domains.hpp"
 #include "core/solve.hpp"
+#include "views.hpp"
 
 namespace cgmca {
 namespace {
@@ -24,9 +28,10 @@ std::vector<Index> series_up_to(Index limit) {  // 1, 2, 5, 10, 20, 50, …
 }
 
 // Neighbours are what a likelihood is made for; classes may be told apart by fewer directions than there are.
-std::vector<Family> families_for(Criterion criterion) {
+std::vector<Family> families_for(Criterion criterion, Index domains) {
   switch (criterion) {
     case Criterion::classification:
+      if (domains > 2) return {Family::identity, Family::correlation};
       return {Family::likelihood2, Family::identity, Family::correlation, Family::data1, Family::data2};
     case Criterion::likelihood:
     case Criterion::partner:
@@ -39,7 +44,8 @@ std::vector<Family> families_for(Criterion criterion) {
 TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
   const Index k = folds.options().folds, n = folds.samples();
   const Index training = n - (n + k - 1) / k;  // the smallest
-  const Index most = std::min({folds.dimension(Domain::one), folds.dimension(Domain::two), training - 1});
+  Index most = training - 1;
+  for (const Domain domain : all_domains(folds.domains())) most = std::min(most, folds.dimension(domain));
   if (options.ranks.empty()) options.ranks = series_up_to(most);
   if (options.max_ranks.empty()) {
     for (Index rank : series_up_to(most)) {
@@ -49,9 +55,10 @@ TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
   }
   if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::oas()};
   if (!options.criterion) {
-    options.criterion = options.labels.samples != nullptr ? Criterion::classification : Criterion::translation;
+    const bool labels = options.labels.samples != nullptr || !options.matched.samples.empty();
+    options.criterion = labels ? Criterion::classification : Criterion::translation;
   }
-  if (options.families.empty()) options.families = families_for(*options.criterion);
+  if (options.families.empty()) options.families = families_for(*options.criterion, folds.domains());
   return options;
 }
 
@@ -69,14 +76,59 @@ void check_pairs(const PairSamples& pairs, const Folds& folds) {
   }
 }
 
+void check_matched(const MatchedLabels& matched, const Folds& folds) {
+  if (std::ssize(matched.samples) != folds.domains()) {
+    throw InvalidInput(
+        fmt::format("labelled samples of {} domains; the folds hold {}", matched.samples.size(), folds.domains()));
+  }
+  for (const Domain domain : all_domains(folds.domains())) {
+    const Matrix& X = *matched.samples[slot(domain)];
+    if (X.rows() == folds.dimension(domain) && X.cols() == folds.samples()) continue;
+    throw InvalidInput(fmt::format("domain {} of the labelled samples: {} of {} features; the folds hold {} of {}",
+                                   number(domain), X.cols(), X.rows(), folds.samples(), folds.dimension(domain)));
+  }
+  if (std::ssize(matched.labels) != folds.samples()) {
+    throw InvalidInput(
+        fmt::format("{} labels for {} matched samples; each needs one", matched.labels.size(), folds.samples()));
+  }
+}
+
+// What more than two domains do not have, by its name.
+void check_many(const TuneOptions& options, const Folds& folds) {
+  const auto refuse = [&](const std::string& what, const char* instead) {
+    throw InvalidInput(
+        fmt::format("{} compares the samples of two domains; there are {}. {}", what, folds.domains(), instead));
+  };
+  const Criterion criterion = *options.criterion;
+  if (criterion != Criterion::distance && criterion != Criterion::translation &&
+      criterion != Criterion::classification) {
+    refuse(fmt::format("the criterion {}", name(criterion)), "Choose by translation, distance or classification");
+  }
+  for (const Family family : options.families) {
+    if (!has_rank(family)) refuse(fmt::format("the covariance {}", name(family)), "Try identity or correlation");
+  }
+  if (options.labels.samples != nullptr || options.pairs.X1 != nullptr) {
+    refuse("TransferLabels or PairSamples", "More domains have MatchedLabels");
+  }
+  if (!options.matched.samples.empty()) check_matched(options.matched, folds);
+  if (criterion == Criterion::classification && options.matched.samples.empty()) {
+    throw InvalidInput("classification needs labels of the matched samples (TuneOptions::matched)");
+  }
+}
+
 void check(const TuneOptions& options, const Folds& folds) {
   if (folds.samples() < 2 * folds.options().folds) {
-    throw TooFewSamples(
-        fmt::format("{} pairs for {} folds; each fold needs at least 2 pairs", folds.samples(), folds.options().folds));
+    throw TooFewSamples(folds.domains() == 2
+                            ? fmt::format("{} pairs for {} folds; each fold needs at least 2 pairs", folds.samples(),
+                                          folds.options().folds)
+                            : fmt::format("{} matched samples for {} folds; each fold needs at least 2",
+                                          folds.samples(), folds.options().folds));
   }
   for (Index rank : options.ranks) {
     if (rank < 1) throw InvalidInput(fmt::format("a rank of {} in the grid; give at least 1", rank));
   }
+  if (folds.domains() > 2) return check_many(options, folds);
+  if (!options.matched.samples.empty()) throw InvalidInput("MatchedLabels are of more than two domains, not of two");
   if (options.criterion == Criterion::partner && options.pairs.X1 == nullptr) {
     throw InvalidInput("the criterion partner needs the pairs themselves (TuneOptions::pairs)");
   }
@@ -133,18 +185,33 @@ Grid make_grid(const TuneOptions& options, bool every) {
   return grid;
 }
 
-void score(Grid& grid, const Factors& training, const HeldOut& held) {
+namespace {
+
+// The errors of fits to the factors of one group: those of two domains share an SVD of B.
+std::function<Errors(const Covariance&)> errors_of(const Factors& factors, const HeldOut& held, const Matrix& weights) {
+  if (factors.count() > 2) {
+    return [&](const Covariance& C) {
+      const std::vector<Covariance> all(factors.domains.size(), C);
+      return measure_views(assemble(multi::match_quickly(factors, all, weights), factors), held, weights);
+    };
+  }
+  const auto svd = std::make_shared<const linalg::ArraySvd>(factors.B().on().thin_svd(factors.B()));
+  return [&, svd](const Covariance& C) { return measure(assemble(solve(factors, *svd, C, C), factors), held); };
+}
+
+}  // namespace
+
+void score(Grid& grid, const Factors& training, const HeldOut& held, const Matrix& weights) {
   side_by_side(static_cast<Index>(grid.groups.size()) - 1, [&](Index task) {
     const std::size_t first = grid.groups[static_cast<std::size_t>(task)];
     const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
     if (first == end) return;
     const Factors factors = regularize(training, grid.candidates[first].regularization());
-    const linalg::ArraySvd svd = factors.B().on().thin_svd(factors.B());
+    const auto errors = errors_of(factors, held, weights);
     for (std::size_t t = first; t < end; ++t) {
       if (grid.feasible[t] == 0) continue;
       try {
-        const Covariance C = grid.candidates[t].covariance();
-        grid.errors[t].push_back(measure(assemble(solve(factors, svd, C, C), factors), held));
+        grid.errors[t].push_back(errors(grid.candidates[t].covariance()));
       } catch (const Infeasible&) {
         grid.feasible[t] = 0;
       } catch (const Saturated&) {  // a likelihood without a ridge

@@ -24,6 +24,7 @@ struct Grid {
 Grid make_grid(const TuneOptions& options, bool every);
 
 // Fits every candidate to one training set and measures it on what the set leaves out.
-void score(Grid& grid, const Factors& training, const HeldOut& held);
+// `weights` are those of the graph.
+void score(Grid& grid, const Factors& training, const HeldOut& held, const Matrix& weights);
 
 }  // namespace cgmca

@@ -34,9 +34,9 @@ Factors reduce(Factors factors) {
 
 Directions directions_of(const Factors& factors) {
   Directions result;
-  for (const std::size_t i : {0U, 1U}) {
-    result.U[i] = linalg::download(factors.domains[i].spectrum()->U);
-    result.mean[i] = factors.domains[i].mean;
+  for (const WhitenedDomain& domain : factors.domains) {
+    result.U.push_back(linalg::download(domain.spectrum()->U));
+    result.mean.push_back(domain.mean);
   }
   return result;
 }
@@ -44,20 +44,20 @@ Directions directions_of(const Factors& factors) {
 HeldOut hold_out(const Summary& part, const Directions& training) {
   HeldOut held;
   held.samples = part.total_weight();
-  const std::vector<Matrix> all = roots_about({training.mean[0], training.mean[1]}, part);
-  for (const std::size_t i : {0U, 1U}) {
-    held.H[i] = AtB(training.U[i], all[i]);
-    held.total[i] = all[i].squaredNorm();
-    held.outside[i] = std::max(0.0, held.total[i] - held.H[i].squaredNorm());
+  const std::vector<Matrix> all = roots_about(training.mean, part);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    held.H.push_back(AtB(training.U[i], all[i]));
+    held.total.push_back(all[i].squaredNorm());
+    held.outside.push_back(std::max(0.0, held.total[i] - held.H[i].squaredNorm()));
   }
   return held;
 }
 
-namespace {
-
 Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
   return AtB(training.U[slot(domain)], X.colwise() - training.mean[slot(domain)]);
 }
+
+namespace {
 
 // With scores t_1, t_2 and their correlations σ, over the held-out pairs, -2 log p(x_2 | x_1)/p(x_2) is the mean of
 // (32)

@@ -16,17 +16,23 @@ Factors reduce(Factors factors);
 
 // The principal directions of each domain of a training set, and its means.
 struct Directions {
-  std::array<Matrix, 2> U;
-  std::array<Vector, 2> mean;
+  std::vector<Matrix> U;
+  std::vector<Vector> mean;
 };
 Directions directions_of(const Factors& factors);
+
+// Of more than two domains: the labelled samples of a training set and those held out, in those coordinates.
+struct Views {
+  std::vector<Matrix> training, held_out;  // r_i×n
+  std::vector<int> training_labels, held_out_labels;
+};
 
 // Held-out pairs in those coordinates: for every linear f, Σ_j ‖f(y_1j, y_2j)‖² = ‖f(H_1, H_2)‖_F².
 struct HeldOut {
   double samples = 0;
-  std::array<Matrix, 2> H;          // r_i×m
-  std::array<double, 2> outside{};  // Σ_j of the squared distance from the training set's directions
-  std::array<double, 2> total{};    // Σ_j ‖x_ij - mean_i‖²
+  std::vector<Matrix> H;        // r_i×m
+  std::vector<double> outside;  // Σ_j of the squared distance from the training set's directions
+  std::vector<double> total;    // Σ_j ‖x_ij - mean_i‖²
   // Of TransferLabels. Where the pairs are given, the partners of held-out samples are no references: new samples have
   // none.
   std::vector<Index> references_kept;  // their places
@@ -34,8 +40,13 @@ struct HeldOut {
   std::vector<int> reference_labels, query_labels;
   Matrix references, partnered;  // all samples of domain 1, the pairs' first, and the held-out ones of domain 2
   std::vector<Index> partners;   // the place of each one's partner among the references
+  Views views;                   // of MatchedLabels
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
+
+// Samples in those coordinates.   d_i×n → r_i×n
+Matrix coordinates(const Directions& training, Domain domain, const Matrix& X);
+
 // Which labelled samples of domain 1 are which pairs' own: equal numbers, equal place. Pairs of equal samples share
 // one.
 struct Places {
@@ -62,6 +73,6 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
 double guessed_partner(Index references);  // of a partner that may be at any place: log N! / (N log N)
 
 using Errors = std::array<double, kCriteria.size()>;
-Errors measure(const Model& model, const HeldOut& held);
+Errors measure(const Model& model, const HeldOut& held);  // of two domains
 
 }  // namespace cgmca

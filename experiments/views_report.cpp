@@ -21,10 +21,12 @@ std::vector<std::string> names(const ViewsResult& result, const ViewsFit& fit) {
 }
 
 void add_views(Page& page, const ViewsResult& result, const ViewsRow& row, const ViewsTrial& trial) {
-  report::Table table{{"view", "alone", "mapped", "translated from all others", "variance explained"},
-                      {},
-                      fmt::format("{} matched samples, {}: share of test samples named right, mean ± sd.", row.matched,
-                                  result.title(trial.fit))};
+  report::Table table{
+      {"view", "alone", "mapped", "translated", "explained"},
+      {},
+      fmt::format("{} matched samples, {}: share of test samples named right, mean ± sd; explained: share "
+                  "of the view's variance that the translation from all others explains.",
+                  row.matched, result.title(trial.fit))};
   Series alone{"alone", {}, {}}, mapped{"mapped", {}, {}}, translated{"translated", {}, {}};
   for (std::size_t v = 0; v < trial.fit.views.size(); ++v) {
     const auto i = static_cast<Index>(v);
@@ -63,18 +65,22 @@ void add_numbers(Page& page, const ViewsResult& result) {
                                          .y_high = 1,
                                          .markers = true}),
               "Mean over all sets of so many views and over the draws.");
-  report::Table table{{"matched samples, fit"}, {}, "The same in figures; the last column without any map."};
+  report::Table table{
+      {"matched samples, fit"},
+      {},
+      "The same in figures, by the number of views. Side by side: all views as they are, without any map."};
   for (std::size_t count = 1; count <= most; ++count) {
-    table.columns.push_back(fmt::format("{} view{}", count, count == 1 ? "" : "s"));
+    table.columns.push_back(fmt::format("{}", count));
   }
-  table.columns.emplace_back("all side by side");
+  table.columns.emplace_back("side by side");
   for (const ViewsRow& row : result.rows) {
     for (const ViewsTrial& trial : row.trials) {
       std::vector<std::string> cells = {fmt::format("{}, {}", row.matched, result.title(trial.fit))};
       for (std::size_t count = 1; count <= most; ++count) {
-        cells.push_back(count > trial.fit.views.size() ? "" : text(trial.fused_of(static_cast<int>(count))));
+        const bool possible = count <= trial.fit.views.size();
+        cells.push_back(possible ? fmt::format("{:.3f}", trial.fused_of(static_cast<int>(count)).mean) : "");
       }
-      cells.push_back(text(row.side_by_side));
+      cells.push_back(fmt::format("{:.3f}", row.side_by_side.mean));
       table.rows.push_back(std::move(cells));
     }
   }
@@ -131,7 +137,8 @@ void write_report(const ViewsResult& result, const std::string& folder) {
   const ViewsTrial& trial = row.trials.front();
   Page page("Several views of one object",
             fmt::format("{}: {} samples of {} classes in {} views, {} random draws of the matched samples",
-                        result.source, result.samples, result.classes, result.names.size(), result.options.draws));
+                        result.source, result.samples, result.classes, result.names.size(), result.options.draws,
+                        result.options.draws == 1 ? "" : "s"));
   page.section("Each view alone")
       .text(fmt::format(
           "Some samples are matched across all views and have labels; the nearest of them names the others. Alone: by "

@@ -5,16 +5,17 @@ import pytest
 
 from conftest import shared
 
-SIZES = {"fou": 14, "fac": 20, "kar": 12, "pix": 24, "zer": 11, "mor": 7}
-SAMPLES, CLASSES = 240, 4
+SIZES = {"fou": 14, "fac": 16, "kar": 13, "pix": 18, "zer": 13, "mor": 7}
+SAMPLES, CLASSES, CAUSES = 240, 4, 12
 
 
-def small_views(noise=1.0):
-    """Six noisy linear views of points around four centres in six dimensions."""
+def small_views(noise=0.3):
+    """Six noisy linear views of points around four centres. There are as many causes as directions are sought, or the
+    search for directions that nothing explains would take long."""
     random = np.random.default_rng(5)
     labels = np.arange(SAMPLES) % CLASSES
-    points = 3 * random.normal(size=(CLASSES, 6))[labels] + random.normal(size=(SAMPLES, 6))
-    return {name: points @ random.normal(size=(6, d)) + noise * random.normal(size=(SAMPLES, d))
+    points = random.normal(size=(CLASSES, CAUSES))[labels] + 0.5 * random.normal(size=(SAMPLES, CAUSES))
+    return {name: points @ random.normal(size=(CAUSES, d)) + noise * random.normal(size=(SAMPLES, d))
             for name, d in SIZES.items()} | {"label": labels}
 
 
@@ -26,12 +27,12 @@ def data(folder):
 
 
 def run(folder, *options):
-    return folder.ok("reproduce", "views", "--repeat", 2, "--fractions", "0.2,0.4", *options)
+    return folder.ok("reproduce", "views", "--repeat", 1, "--fractions", 0.4, *options)
 
 
 def test_every_set_of_views_has_its_accuracy_and_every_fit_its_proof(folder, data):
     before = folder.names()
-    result = run(folder, "--data", "data", "--json").json
+    result = folder.ok("reproduce", "views", "--data", "data", "--repeat", 2, "--fractions", "0.2,0.4", "--json").json
     assert result["samples"] == SAMPLES and result["classes"] == CLASSES and result["draws"] == 2
     assert [(view["name"], view["features"]) for view in result["views"]] == list(SIZES.items())
     assert [(row["matched"], row["tested"]) for row in result["rows"]] == [(48, 192), (96, 144)]
@@ -56,7 +57,7 @@ def test_every_set_of_views_has_its_accuracy_and_every_fit_its_proof(folder, dat
 
 def test_views_that_share_their_causes_help_each_other(folder, data):
     np.savez(data / "mfeat.npz", **small_views(noise=4))
-    fit = run(folder, "--data", "data", "--json").json["rows"][1]["fits"][0]
+    fit = run(folder, "--data", "data", "--json").json["rows"][0]["fits"][0]
     by_number = [number["mean"] for number in fit["accuracy"]["fused_by_number"]]
     assert by_number[0] + 0.05 < by_number[2] < by_number[5]
 
@@ -71,10 +72,10 @@ def test_the_same_seed_gives_the_same_figures_on_any_number_of_threads(folder, d
 
 def test_the_report_has_tables_and_figures(folder, data):
     result = run(folder, "--data", "data", "--out", "new/out", "--progress", "plain")
-    assert "of 4 draws done" in result.err and "fused, mean over all sets" in result.out
+    assert "of 1 draws done" in result.err and "fused, mean over all sets" in result.out
     assert {path.name for path in (folder / "new" / "out").iterdir()} == {"report.html"}
     page = (folder / "new" / "out" / "report.html").read_text()
-    assert page.count("<svg") == 7 and page.count("<table") == 7
+    assert page.count("<svg") == 5 and page.count("<table") == 5
     for heading in ("Each view alone", "Views together", "A missing view", "How sure the maps are"):
         assert heading in page
 

@@ -22,7 +22,8 @@ from measure import ROOT, script
 
 PEERS = ("cca-zoo MCCA", "mvlearn MCCA", "RGCCA")
 VIEWS = ("fou", "fac", "kar", "pix", "zer", "mor")
-PYTHON = ROOT / "build" / "peers" / "bin" / "python"
+INTERPRETERS = {"cca-zoo": [str(ROOT / "build" / "peers" / "bin" / "python")],
+                "mvlearn": ["env", f"PYTHONPATH={ROOT / 'build' / 'peers-mvlearn'}", "/usr/bin/python3"]}
 
 
 def mfeat():
@@ -145,13 +146,14 @@ def rows(bench, work, several):
         package = peer_name.split()[0]
         if not bench.wanted(f"{work} {peer_name}"):
             continue
-        importable = PYTHON.exists() and not subprocess.run(
-            [PYTHON, "-c", f"import {package.replace('-', '_')}"], stderr=subprocess.DEVNULL).returncode
+        python = INTERPRETERS[package]
+        importable = shutil.which(python[0]) and not subprocess.run(
+            [*python, "-c", f"import {package.replace('-', '_')}"], stderr=subprocess.DEVNULL).returncode
         if not importable:
             bench.skip(work, peer_name, "not installed (PEERS=all, where PyPI can be reached)")
             continue
         ranks = ranks or several.fit()["ranks"]
-        several.compare(work, peer_name, [str(PYTHON)], "multiset.py", [package, k, *ranks, *several.names], scores, False)
+        several.compare(work, peer_name, python, "multiset.py", [package, k, *ranks, *several.names], scores, False)
     if not bench.wanted(f"{work} RGCCA"):
         return
     if shutil.which("Rscript") is None or subprocess.run(["Rscript", "-e", "library(RGCCA)"], capture_output=True).returncode:

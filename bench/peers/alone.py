@@ -1,4 +1,5 @@
-"""For peers from PyPI, in an interpreter of their own (build/peers) with NumPy from PyPI and that one's BLAS."""
+"""For peers from PyPI, in an interpreter of their own: cca-zoo with NumPy from PyPI and that one's BLAS (build/peers),
+mvlearn with Debian's (build/peers-mvlearn)."""
 
 import ctypes
 import os

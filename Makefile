@@ -44,10 +44,10 @@ wheel: build
 	@tools/install-deps wheel
 	@python/tests/check_wheel.sh
 
-# Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave, R and (from PyPI) cca-zoo: bench/results/.
+# Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave, R and (from PyPI) cca-zoo and mvlearn: bench/results/.
 bench: build
 	@tools/install-deps bench $(if $(filter all,$(PEERS)),peers wheel)
-	@$(if $(filter all,$(PEERS)),tools/install-cca-zoo)
+	@$(if $(filter all,$(PEERS)),tools/install-peers)
 	@/usr/bin/python3 bench/run.py $(if $(filter all,$(PEERS)),--all-peers)
 
 # By clang: g++ takes three times as long to compile Eigen with sanitizers (20-35 s against 5-9 s for a file of src/core).

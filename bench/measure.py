@@ -68,13 +68,14 @@ def timed(work):
     return time.perf_counter() - start, memory("VmHWM:") - before, found
 
 
-def script(program, path, folder):
-    """A peer that is another program. It prints its own seconds and the bytes its memory rose by, and leaves its answer in
+def script(program, path, folder, *arguments):
+    """A peer that is another program, with arguments. It prints its own seconds and the bytes its memory rose by, and leaves its answer in
     `folder`; what is returned is called like `timed`."""
 
     def run():
-        words = subprocess.run([*program, str(ROOT / "bench" / "peers" / path)], check=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, "FOLDER": folder}).stdout.split()
+        words = subprocess.run([*program, str(ROOT / "bench" / "peers" / path), *map(str, arguments)], check=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env={**os.environ, "FOLDER": folder}).stdout.split()
         return float(words[-2]), float(words[-1]), None
 
     return run

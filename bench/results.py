@@ -32,9 +32,12 @@ def table(bench, growth, about):
              "| work | peer | ours, s | peer, s | ratio | target | MB: ours / peer | residual: ours / peer | gap: ours / peer | "
              "limit, s | share |", "|" + "---|" * 11]
     for row in bench.rows:
+        if "several" in row:
+            continue
         lines.append(f"| {row['work']} | {row['peer']} | {row['ours_s']:.3f} | {row['peer_s']:.3f} | {row['ratio']:.1f} | {row['target']} | "
                      f"{row['ours_mb']:.0f} / {row['peer_mb']:.0f} | {both(row, 'residual', '.0e')} | {both(row, 'gap', '.0e')} | "
                      f"{row['limit_s']:.3f} | {100 * row['share']:.0f} % |")
+    lines += several_table([row for row in bench.rows if "several" in row])
     lines += ["", "Where our time goes, in hundredths of it (work on several threads at once counts for each):", "",
               "| work | product | triangle | gram | qr | eigen | svd |", "|" + "---|" * 7]
     done = set()
@@ -53,6 +56,23 @@ def table(bench, growth, about):
     lines += ["", *(f"- skipped: {row['work']} against {row['peer']}: {row['why']}" for row in bench.skipped),
               *(f"- short of what is wanted: {complaint}" for complaint in bench.complaints)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def several_table(rows):
+    """More than two domains: what each side constrains and reaches."""
+    if not rows:
+        return []
+    lines = ["", "More than two domains (bench/several.py says what f and the peer's criterion are):", "",
+             "| work | peer | ours, s | peer, s | ratio | MB: ours / peer | covariance off, worst view: ours / peer | "
+             "f: ours / peer made feasible | peer's own criterion: ours / peer / its optimum | comparable |", "|" + "---|" * 10]
+    for row in rows:
+        found = row["several"]
+        proof = "proven" if found["certified"] else f"within {found['gap_of_f']:.0e}"
+        why = "f" if found["exact"] else "f; by its own criterion not, as it fixes only the sum over views"
+        lines.append(f"| {row['work']} | {row['peer']} | {row['ours_s']:.3f} | {row['peer_s']:.3f} | {row['ratio']:.2f} | "
+                     f"{row['ours_mb']:.0f} / {row['peer_mb']:.0f} | {max(found['residuals'][0]):.0e} / {max(found['residuals'][1]):.0e} | "
+                     f"{found['f'][0]:.5f} ({proof}) / {found['f'][1]:.5f} | {found['own'][0]:.5f} / {found['own'][1]:.5f} / {found['own'][2]:.5f} | {why} |")
+    return lines
 
 
 def plot(rows, growth):

@@ -30,7 +30,7 @@ def parse():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="rows whose name or peer contains this")
     parser.add_argument("--without", action="append", default=[], help="not rows whose name or peer contains this")
-    parser.add_argument("--all-peers", action="store_true", help="Octave, R and cca-zoo too")
+    parser.add_argument("--all-peers", action="store_true", help="Octave, R, cca-zoo and mvlearn too")
     parser.add_argument("--out", default=str(ROOT / "bench" / "results"))
     return parser.parse_args()
 
@@ -41,6 +41,7 @@ settle_environment(OPTIONS.threads)
 import numpy as np  # noqa: E402  (after the environment)
 import results  # noqa: E402
 from peers import numpy_scipy as peer_code  # noqa: E402
+from several import several_domains  # noqa: E402
 from scipy.ndimage import gaussian_filter  # noqa: E402
 from scipy.sparse.linalg import lsqr  # noqa: E402
 
@@ -399,6 +400,7 @@ def run(bench):
     small(bench, random)
     images(bench, random)
     files(bench, random)
+    several_domains(bench, random)
     return growth(bench, random)
 
 

@@ -4,11 +4,13 @@
 //   threads N                             of BLAS, from here on
 //   trim                                  gives back what was freed, which would hide a rise of memory
 //   fit NAME1 NAME2 COV ACCUMULATE [TOL]  COV as data1:550 or identity:100; ACCUMULATE auto, qr or gram; TOL of the
-//   rank small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
+//                                         rank
+//   several K ACCUMULATE NAME…            identity:K of as many domains as are named
+//   small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
 //   lsqr|lmmse NAME                       domain 2 to domain 1 by the last model
 //   filters NAME1 NAME2 HEIGHT WIDTH      wiener2, medfilt2, ssim
 //   summarize PATH1 PATH2                 files in blocks into a summary, QR
-//   maps PATH, write PATH                 A1 and A2 of the last model side by side; the last answer
+//   maps PATH, write PATH                 all A_i of the last model side by side; the last answer
 // Seconds are of the work alone; "memory" is by how many bytes the resident memory rose during it, "profile" what BLAS
 // and LAPACK calls of each kind counted and took.
 #include <cgmca/cgmca.hpp>
@@ -80,12 +82,38 @@ Accumulate accumulate(const std::string& text) {
   return text == "gram" ? Accumulate::gram : text == "qr" ? Accumulate::qr : Accumulate::automatic;
 }
 
-// Maps below one another.
-Matrix stacked(const Model& model) {
-  const Matrix A1 = model.domain(Domain::one).matrix(), A2 = model.domain(Domain::two).matrix();
-  Matrix both(A1.rows(), A1.cols() + A2.cols());
-  both << A1, A2;
-  return both;
+// A_1, A_2, … side by side.
+Matrix all_maps(const Model& model) {
+  Index columns = 0;
+  for (const auto& map : model.domains) columns += map->features();
+  Matrix all(model.common_dimension, columns);
+  columns = 0;
+  for (const auto& map : model.domains) {
+    all.middleCols(columns, map->features()) = map->matrix();
+    columns += map->features();
+  }
+  return all;
+}
+
+void fit_several(Worker& worker, std::istringstream& words) {
+  Index k = 0;
+  std::string how;
+  words >> k >> how;
+  MatchedSamples X;
+  std::vector<DomainInfo> sizes;
+  for (std::string name; words >> name;) {
+    X.emplace_back(worker.data.at(name));
+    sizes.emplace_back(worker.data.at(name).rows());
+  }
+  timed([&] {
+    Summary summary(sizes, accumulate(how));
+    summary.add(X);
+    worker.model = fit(summary, std::vector<Covariance>{Covariance::identity(k)});
+    const Certificate& certificate = worker.model.certificate;
+    return fmt::format(", \"certified\": {}, \"gap_of_f\": {}, \"proof\": \"{}\", \"sweeps\": {}, \"ranks\": [{}]",
+                       certificate.certified, certificate.gap, certificate.proof, certificate.sweeps,
+                       fmt::join(certificate.ranks, ", "));
+  });
 }
 
 void small_fits(Worker& worker, std::istringstream& words) {
@@ -142,6 +170,8 @@ void run(Worker& worker, const std::string& line) {
       return certificate_text(worker.model.certificate);
     });
     worker.answer = worker.model.certificate.singular_B;
+  } else if (command == "several") {
+    fit_several(worker, words);
   } else if (command == "small") {
     small_fits(worker, words);
   } else if (command == "lsqr" || command == "lmmse") {
@@ -176,7 +206,7 @@ void run(Worker& worker, const std::string& line) {
   } else if (command == "maps") {
     words >> first;
     timed([&] {
-      write(first, stacked(worker.model));
+      write(first, all_maps(worker.model));
       return "";
     });
   } else if (command == "write") {

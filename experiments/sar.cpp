@@ -9,10 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 #include <utility>
-
-#include "experiments/purposes.hpp"
 
 namespace cgmca::experiments {
 namespace {
@@ -50,25 +47,6 @@ Matrix centre(const Matrix& images, Index side, Index crop) {
   for (Index i = 0; i < crop; ++i) {
     result.middleRows(i * crop, crop) = images.middleRows((first + i) * side + first, crop);
   }
-  return result;
-}
-
-struct Draw {
-  std::vector<Index> matched, test;
-};
-
-Draw draw_pairs(Index pairs, Index matched, std::uint64_t seed) {
-  using namespace random_numbers;
-  const auto order = permutation(Stream(seed, kSplit, 0), static_cast<std::uint32_t>(pairs));
-  Draw draw{{order.begin(), order.begin() + matched}, {order.begin() + matched, order.end()}};
-  std::sort(draw.matched.begin(), draw.matched.end());
-  std::sort(draw.test.begin(), draw.test.end());
-  return draw;
-}
-
-std::vector<int> at(const std::vector<int>& labels, const std::vector<Index>& places) {
-  std::vector<int> result;
-  for (Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
   return result;
 }
 
@@ -129,7 +107,7 @@ SarExtra with_extra(const RadarChips& chips, Index matched, Index extra, const S
   SarExtra result{matched, extra};
   const int draws = std::min(options.draws, 3);
   for (int k = 0; k < draws; ++k) {
-    const Draw draw = draw_pairs(chips.synthetic.cols(), matched, options.seed + static_cast<std::uint64_t>(k));
+    const Draw draw = draw_matched(chips.synthetic.cols(), matched, options.seed + static_cast<std::uint64_t>(k));
     const Matrix test = chips.measured(Eigen::all, draw.test), truth_chips = chips.synthetic(Eigen::all, draw.test);
     const std::vector<int> truth = at(chips.labels, draw.test);
     Summary summary({chips.synthetic.rows(), chips.measured.rows()});
@@ -150,14 +128,6 @@ SarExtra with_extra(const RadarChips& chips, Index matched, Index extra, const S
     }
   }
   return result;
-}
-
-double deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  const double n = static_cast<double>(values.size()), mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (n - 1));
 }
 
 }  // namespace
@@ -227,16 +197,10 @@ RadarChips load_sample(const std::string& folder, Index crop) {
   return chips;
 }
 
-double SarRow::mean(SarMethod method, double Accuracy::*classifier) const {
-  double sum = 0;
-  for (const SarDraw& draw : draws) sum += draw.accuracy[static_cast<std::size_t>(method)].*classifier;
-  return sum / static_cast<double>(draws.size());
-}
-
-double SarRow::sd(SarMethod method, double Accuracy::*classifier) const {
+Spread SarRow::spread(SarMethod method, double Accuracy::*classifier) const {
   std::vector<double> values;
   for (const SarDraw& draw : draws) values.push_back(draw.accuracy[static_cast<std::size_t>(method)].*classifier);
-  return deviation(values);
+  return experiments::spread(values);
 }
 
 SarResult run_sar(const RadarChips& chips, const SarOptions& options,
@@ -258,15 +222,11 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
   for (double fraction : options.fractions) {
     SarRow row;
     row.fraction = fraction;
-    row.matched = static_cast<Index>(std::floor(fraction * static_cast<double>(pairs)));
+    row.matched = matched_count(fraction, pairs, 2 * options.folds);
     row.tested = pairs - row.matched;
-    if (row.matched < 2 * options.folds || row.tested < 1) {
-      throw InvalidInput(fmt::format("{} of {} pairs matched; between {} and {} are needed", row.matched, pairs,
-                                     2 * options.folds, pairs - 1));
-    }
     row.confusion_unmapped = row.confusion_tuned = Matrix::Zero(classes, classes);
     for (int k = 0; k < options.draws; ++k) {
-      const Draw draw = draw_pairs(pairs, row.matched, options.seed + static_cast<std::uint64_t>(k));
+      const Draw draw = draw_matched(pairs, row.matched, options.seed + static_cast<std::uint64_t>(k));
       const Matrix synthetic = chips.synthetic(Eigen::all, draw.matched);
       const Matrix measured = chips.measured(Eigen::all, draw.matched);
       const Matrix test = chips.measured(Eigen::all, draw.test);
@@ -339,7 +299,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
     result.rows.push_back(std::move(row));
   }
   for (double fraction : options.fractions) {
-    const Index matched = static_cast<Index>(std::floor(fraction * static_cast<double>(pairs)));
+    const Index matched = matched_count(fraction, pairs, 2 * options.folds);
     result.extras.push_back(with_extra(chips, matched, pairs - matched, options));
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/draws.hpp"
+
 namespace cgmca::experiments {
 
 // SAMPLE (Lewis et al. 2019): chips of ten vehicles, synthetic and measured, matched by file name.
@@ -71,8 +73,7 @@ struct SarRow {
   std::vector<SarDraw> draws;
   Matrix confusion_unmapped, confusion_tuned;  // classes × classes, sums over the draws; row: truth (nearest neighbour)
 
-  double mean(SarMethod method, double Accuracy::*classifier) const;
-  double sd(SarMethod method, double Accuracy::*classifier) const;
+  Spread spread(SarMethod method, double Accuracy::*classifier) const;
 };
 
 // How many more synthetic chips without partner help (10 % matched, first draws): accuracy of CGMCA as mapped with

@@ -1,9 +1,7 @@
 // out/sar/report.html: accuracy against the number of matched pairs, confusions, chips.
 #include <fmt/format.h>
 
-#include <cgmca/error.hpp>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <span>
 
@@ -27,7 +25,7 @@ void add_table(Page& page, const SarResult& result, double Accuracy::*classifier
     const auto method = static_cast<SarMethod>(m);
     std::vector<std::string> cells = {title(method)};
     for (const SarRow& row : result.rows) {
-      cells.push_back(fmt::format("{:.3f} ± {:.3f}", row.mean(method, classifier), row.sd(method, classifier)));
+      cells.push_back(text(row.spread(method, classifier)));
     }
     table.rows.push_back(std::move(cells));
   }
@@ -41,7 +39,7 @@ std::string curves(const SarResult& result) {
     Series one{title(method), {}, {}};
     for (const SarRow& row : result.rows) {
       one.x.push_back(static_cast<double>(row.matched));
-      one.y.push_back(row.mean(method, &Accuracy::nearest));
+      one.y.push_back(row.spread(method, &Accuracy::nearest).mean);
     }
     series.push_back(std::move(one));
   }
@@ -127,9 +125,7 @@ void add_examples(Page& page, const SarResult& result, const std::string& folder
 }  // namespace
 
 void write_report(const SarResult& result, const std::string& folder) {
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) throw IoError(fmt::format("cannot make the folder '{}': {}", folder, problem.message()));
+  make_folder(folder);
   Page page(
       "Radar transfer: train on synthetic chips, classify measured ones",
       fmt::format("{}, {} pairs of {}×{} pixels, {} vehicles, {} random draws of the matched pairs", result.data,

@@ -46,7 +46,7 @@ std::string to_json(const SarResult& result) {
     for (std::size_t m = 0; m < kSarMethods; ++m) {
       const auto method = static_cast<SarMethod>(m);
       for (const auto& [name, member] : kClassifiers) {
-        entry["accuracy"][title(method)][name] = {{"mean", row.mean(method, member)}, {"sd", row.sd(method, member)}};
+        entry["accuracy"][title(method)][name] = to_json(row.spread(method, member));
       }
     }
     for (const SarDraw& draw : row.draws) entry["tuned"].push_back(draw.tuned.description());
@@ -82,8 +82,7 @@ std::string to_text(const SarResult& result) {
       const auto method = static_cast<SarMethod>(m);
       text += fmt::format("{:<18}", title(method));
       for (const SarRow& row : result.rows) {
-        text +=
-            fmt::format(" {:>15}", fmt::format("{:.3f} ± {:.3f}", row.mean(method, member), row.sd(method, member)));
+        text += fmt::format(" {:>15}", experiments::text(row.spread(method, member)));
       }
       text += "\n";
     }

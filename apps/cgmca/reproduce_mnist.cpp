@@ -7,9 +7,7 @@
 
 #include "experiments/drawn_digits.hpp"
 #include "experiments/mnist.hpp"
-#include "progress.hpp"
 #include "reproduce.hpp"
-#include "signals.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -43,22 +41,9 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
   }
   const Dataset data = dataset(session, options);
   const auto steps = static_cast<Index>(settings.digits.size()) * settings.repeat;
-  MnistResult result;
-  {
-    const EndsAtOnce nothing_is_written_yet;
-    Progress progress(session, "classes done", steps);
-    Index done = 0;
-    result = run_mnist(data, settings, [&](double) {
-      progress.update(++done);
-      stop_if_interrupted();
-    });
-  }
-  std::vector<std::string> written;
-  if (!options.out.empty()) {
-    write_report(result, options.out);
-    written.push_back(options.out);
-  }
-  session.result(Json::parse(to_json(result)), to_text(result), written);
+  tell(session, options, watched(session, "classes done", steps, [&](const auto& progress) {
+         return run_mnist(data, settings, progress);
+       }));
 }
 
 }  // namespace cgmca::cli

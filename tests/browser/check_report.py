@@ -72,8 +72,14 @@ def make_pages(folder):
     run("report", "genes-model", "-o", "genes.html")
     run("reproduce", "mnist", "--digits", "0-2", "--out", "mnist")
     (folder / "mnist" / "report.html").rename(folder / "mnist.html")
+    sizes = {"fou": 14, "fac": 20, "kar": 12, "pix": 24, "zer": 11, "mor": 7}
+    np.savez(folder / "mfeat.npz", label=np.arange(400) % 4, **{
+        name: causes @ random.normal(size=(6, d)) + 0.4 * random.normal(size=(400, d)) for name, d in sizes.items()})
+    run("reproduce", "views", "--data", ".", "--repeat", "2", "--fractions", "0.2,0.4", "--out", "views")
+    (folder / "views" / "report.html").rename(folder / "views.html")
     # At least so many plots, pictures and bars.
-    return {"plain": (4, 0, 150), "images": (3, 1, 80), "table": (3, 0, 150), "genes": (1, 0, 150), "mnist": (4, 12, 0)}
+    return {"plain": (4, 0, 150), "images": (3, 1, 80), "table": (3, 0, 150), "genes": (1, 0, 150), "mnist": (4, 12, 0),
+            "views": (7, 0, 0)}
 
 
 def check(browser, url, least, scheme, width, mobile):

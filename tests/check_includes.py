@@ -22,11 +22,13 @@ LAYERS = {
     "public core": {"public base", "public core"},
     "public io": {"public base", "public core", "public io"},
     "public image": {"public base", "public core", "public image"},
+    "public mpi": {"public base", "public core", "public mpi"},
     "public all": {"public base", "public core", "public io", "public image"},
 }
-# The public headers that are not of the core. cgmca.hpp includes all others; the library itself never includes it.
+# The public headers that are not of the core. cgmca.hpp includes all others but mpi.hpp; the library itself never
+# includes it.
 PUBLIC = {"types": "public base", "error": "public base", "io": "public io", "image": "public image",
-          "cgmca": "public all"}
+          "mpi": "public mpi", "cgmca": "public all"}
 
 # The stages of the core, in their order: each includes only itself and earlier ones. To stage X belong the header
 # include/cgmca/X.hpp, the folder src/core/X/, the files src/core/X.* and X_*.*, and those named after it on its line.
@@ -41,7 +43,9 @@ samples
 linalg
 tensor_file     tensor_header
 domain
+parts
 summary
+version
 folds
 covariance
 regularization

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -31,6 +32,7 @@ std::string differences(const Json& then, const Json& now) {
     lines.push_back(fmt::format("{}: {} then, {} now", words, old.dump(), value.dump()));
   }
   if (then.contains("weights") && !now.contains("weights")) lines.emplace_back("there were --weights then");
+  if (then.contains("part") && !now.contains("part")) lines.emplace_back("there was a --part then");
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
@@ -66,6 +68,25 @@ void CheckpointOptions::check() const {
   }
 }
 
+std::string of_rank(int rank, int count) { return fmt::format(".{}of{}", rank + 1, count); }
+
+void refuse_checkpoints_of_ranks(const std::string& path, int count) {
+  if (path.empty()) return;
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string start = fs::path(path).filename().string() + ".";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    int rank = 0, ranks = 0, length = 0;
+    if (!name.starts_with(start)) continue;
+    if (std::sscanf(name.c_str() + start.size(), "%dof%d%n", &rank, &ranks, &length) != 2) continue;
+    if (start.size() + static_cast<std::size_t>(length) != name.size() || ranks == count) continue;
+    throw UsageError(
+        fmt::format("there is a checkpoint '{}' of a job of {} ranks; go on from it with as many, or remove it",
+                    entry.path().string(), ranks));
+  }
+}
+
 Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options, const PairSources& sources,
                        Accumulate accumulate)
     : session_(session), options_(options) {
@@ -78,6 +99,7 @@ Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options,
   inputs["options"] = sources.input.text();
   inputs["match"] = sources.match;
   inputs["accumulate"] = name(accumulate);
+  if (sources.part) inputs["part"] = fmt::format("{}/{}", sources.part->number, sources.part->count);
   // As it will be read back, so that the two compare.
   inputs_ = Json::parse(inputs.dump(-1, ' ', true, Json::error_handler_t::replace));
   if (options_.resume) remove_leftovers(options_.path);
@@ -101,23 +123,25 @@ std::optional<Checkpoint::Resumed> Checkpoint::resume() const {
 }
 
 void Checkpoint::keep(const Summary& summary, Index read, bool last) {
+  const auto since = std::chrono::steady_clock::now() - written_;
+  if (!last && std::chrono::duration<double>(since).count() < options_.every) return;
+  if (last) warned_ = false;
+  write(summary, read);
+  if (options_.path.empty() || !last || warned_) return;
+  session_.message(fmt::format("{} {} are in the checkpoint '{}'; --resume goes on from there", read,
+                               matched_noun(summary.domains()), options_.path));
+}
+
+void Checkpoint::write(const Summary& summary, Index read) {
   if (options_.path.empty()) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (!last && std::chrono::duration<double>(now - written_).count() < options_.every) return;
   try {
     const Json note = {{"inputs", inputs_}, {"read", read}};
     summary.save(options_.path, note.dump(-1, ' ', true, Json::error_handler_t::replace));
   } catch (const IoError& problem) {  // the result is what matters
-    if (!warned_ || last) session_.message(fmt::format("warning: no checkpoint now: {}", problem.what()));
+    if (!warned_) session_.message(fmt::format("warning: no checkpoint now: {}", problem.what()));
     warned_ = true;
-    written_ = now;
-    return;
   }
   written_ = std::chrono::steady_clock::now();
-  if (last) {
-    session_.message(fmt::format("{} {} are in the checkpoint '{}'; --resume goes on from there", read,
-                                 matched_noun(summary.domains()), options_.path));
-  }
 }
 
 void Checkpoint::remove() const {

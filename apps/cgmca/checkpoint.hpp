@@ -23,6 +23,11 @@ struct CheckpointOptions {
 };
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options);
 
+// What the checkpoint of one of several ranks is called after the path that was given: ".2of4".
+std::string of_rank(int rank, int count);
+// Throws UsageError where there are checkpoints of another number of ranks: they would be left where they are.
+void refuse_checkpoints_of_ranks(const std::string& path, int count);
+
 class Checkpoint {
  public:
   Checkpoint(const Session& session, const CheckpointOptions& options, const PairSources& sources,
@@ -38,7 +43,8 @@ class Checkpoint {
   // Between blocks: writes the checkpoint when it is time to, or when this is the last one before a stop. Where it
   // cannot be written, warns once, and the work goes on.
   void keep(const Summary& summary, Index read, bool last);
-  void remove() const;  // once the summary itself is written
+  void write(const Summary& summary, Index read);  // now; no message but a warning
+  void remove() const;                             // once the summary itself is written
 
  private:
   const Session& session_;

@@ -19,6 +19,7 @@ void add_info(CLI::App& app, Session& session);
 void add_summarize(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
+void add_index(CLI::App& app, Session& session);
 void add_tune(CLI::App& app, Session& session);
 void add_reproduce(CLI::App& app, Session& session);
 

@@ -1,5 +1,7 @@
 #include "describe.hpp"
 
+#include <cgmca/parts.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -71,7 +73,7 @@ Json names_or_null(const std::vector<std::string>& names) { return names.empty()
 // Without what identifies them.
 std::vector<std::string> input_names(const Summary& summary) {
   std::vector<std::string> names;
-  for (const std::string& input : summary.inputs()) names.push_back(input.substr(input.find(' ') + 1));
+  for (const std::string& input : summary.inputs()) names.push_back(input_name(input));
   return names;
 }
 

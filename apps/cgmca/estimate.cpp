@@ -40,8 +40,8 @@ void add_limit_options(CLI::App& command, Limits& limits) {
 }
 
 double bytes_held(const PairReader& reader) {
-  if (reader.streams() || !reader.samples()) return 0;
-  return 8.0 * static_cast<double>(*reader.samples()) * sum_of(reader.dimensions());
+  if (reader.streams() || !reader.all_samples()) return 0;
+  return 8.0 * static_cast<double>(*reader.all_samples()) * sum_of(reader.dimensions());
 }
 
 Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,

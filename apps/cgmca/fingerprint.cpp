@@ -100,6 +100,12 @@ Json fingerprint(const std::string& source) {
   return object;
 }
 
+std::string hash_of(const std::string& text) {
+  Hash hash;
+  hash.add(text);
+  return hash.text();
+}
+
 std::string identity(std::size_t domain, const std::string& source) {
   const std::string path = file_of(source);
   Hash hash;

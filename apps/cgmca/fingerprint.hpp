@@ -13,4 +13,7 @@ Json fingerprint(const std::string& source);
 // The same without times, in one word with the name after it, for Summary::note_input: a copy is the same input.
 std::string identity(std::size_t domain, const std::string& source);
 
+// A text in one word.
+std::string hash_of(const std::string& text);
+
 }  // namespace cgmca::cli

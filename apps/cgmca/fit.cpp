@@ -2,6 +2,7 @@
 #include <cgmca/calibrate.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
+#include <cgmca/parts.hpp>
 
 #include <fmt/format.h>
 
@@ -158,6 +159,9 @@ Input read_files(const Session& session, const Options& options) {
 Input read_summary(const Session& session, const Options& options) {
   Summary summary = Summary::load(options.summary);
   check_domains(options, summary.domains());
+  for (const std::string& missing : missing_parts(summary.inputs())) {
+    session.message(fmt::format("warning: '{}' is not all of its inputs: {} missing", options.summary, missing));
+  }
   std::vector<Index> features;
   std::vector<DomainInfo> domains;
   for (const Domain domain : all_domains(summary.domains())) {

@@ -16,6 +16,7 @@
 #include "blas_kernels.hpp"
 #include "commands.hpp"
 #include "help.hpp"
+#include "ranks.hpp"
 #include "session.hpp"
 #include "signals.hpp"
 #include "support/suggest.hpp"
@@ -174,8 +175,8 @@ Failure failure_now() {
   }
 }
 
-void tell(const Failure& failed, bool json, const CLI::App* command) {
-  const std::string message = in_options(failed.message);
+void tell(const Failure& failed, bool json, const CLI::App* command, const std::string& speaker) {
+  const std::string message = speaker + in_options(failed.message);
   if (json) {
     const Json object = {{"error", failed.kind}, {"message", message}, {"status", failed.status}};
     fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -197,15 +198,18 @@ int main(int argc, char** argv) {
   try {
     add_common_options(app, session);
     for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_info, add_summarize,
-                      add_merge, add_tune, add_export, add_reproduce, add_completion, add_man}) {
+                      add_merge, add_index, add_tune, add_export, add_reproduce, add_completion, add_man}) {
       add(app, session);
     }
     teach(app);
     run(app, session, arguments);
     return done;
+  } catch (const OnAnotherRank&) {
+    return done;  // that rank tells, and its status is the job's
   } catch (...) {
     const Failure failed = failure_now();
-    tell(failed, json, named_command(app, arguments));
+    tell(failed, json, named_command(app, arguments), session.speaker());
+    if (session.ranks && !session.ranks->all_know) session.ranks->abort(failed.status);
     return failed.status;
   }
 }

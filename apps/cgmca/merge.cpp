@@ -1,10 +1,14 @@
 // cgmca merge: one summary of what several summaries hold.
 #include <cgmca/error.hpp>
+#include <cgmca/parts.hpp>
 #include <cgmca/summary.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 #include <memory>
 
 #include "commands.hpp"
@@ -19,23 +23,46 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  bool allow_repeats = false;
+  bool allow_repeats = false, allow_missing = false;
 };
 
 // What was merged so far: a file, and the inputs its summary holds.
 using Held = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-// The file of those before that holds an input which `inputs` have too; empty: none.
+// The file of those before whose samples would count twice beside the next ones; empty: none.
 std::string file_sharing(const Held& held, const std::vector<std::string>& inputs) {
-  const auto identity_of = [](const std::string& input) { return input.substr(0, input.find(' ')); };
   for (const auto& [file, its] : held) {
-    for (const std::string& one : its) {
-      for (const std::string& other : inputs) {
-        if (identity_of(one) == identity_of(other)) return file;
-      }
-    }
+    if (!repeated(its, inputs).empty()) return file;
   }
   return "";
+}
+
+// What a summary holds parts of: an input and its division, without the numbers of the parts; empty: of none.
+std::string division_of(const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    const auto sign = input.find('#'), slash = input.find('/', sign);
+    if (!missing_parts({input}).empty()) return input.substr(0, sign) + input.substr(slash);
+  }
+  return "";
+}
+
+// Parts that are missing, and parts of other inputs among the rest.
+void check_complete(const Held& held, const Summary& summary) {
+  const std::vector<std::string> missing = missing_parts(summary.inputs());
+  if (missing.empty()) return;
+  std::map<std::string, std::vector<std::string>> files;  // by what they are parts of
+  for (const auto& [file, inputs] : held) {
+    if (const std::string of = division_of(inputs); !of.empty()) files[of].push_back(fmt::format("'{}'", file));
+  }
+  std::string foreign;
+  if (files.size() > 1) {
+    std::vector<std::string> groups;
+    for (const auto& [ignored, names] : files) groups.push_back(fmt::format("{}", fmt::join(names, ", ")));
+    foreign = fmt::format("; there are parts of different inputs, or of one that has changed since: {}",
+                          fmt::join(groups, " against "));
+  }
+  throw InvalidInput(fmt::format("{} {} missing{}. --allow-missing merges what is there", fmt::join(missing, "; "),
+                                 missing.size() == 1 && missing.front().starts_with("part ") ? "is" : "are", foreign));
 }
 
 void note_order(const Session& session, const Summary& first, const Summary& next, const std::string& path) {
@@ -60,13 +87,15 @@ void run(const Session& session, const Options& options) {
       note_order(session, summary, next, path);
     } catch (const InvalidInput& problem) {
       const std::string sharing = options.allow_repeats ? "" : file_sharing(held, next.inputs());
+      const auto shared = std::find_if(held.begin(), held.end(), [&](const auto& one) { return one.first == sharing; });
       throw InvalidInput(fmt::format("'{}' and '{}': {}{}", sharing.empty() ? held.front().first : sharing, path,
-                                     problem.what(),
+                                     sharing.empty() ? problem.what() : repeated(shared->second, next.inputs()),
                                      sharing.empty() ? "" : "; --allow-repeats merges them all the same"));
     }
     held.emplace_back(path, next.inputs());
     stop_if_interrupted();
   }
+  if (!options.allow_missing) check_complete(held, summary);
   summary.save(options.output);
   session.result(describe(summary), describe_text(summary), {options.output});
 }
@@ -81,9 +110,12 @@ void add_merge(CLI::App& app, Session& session) {
       ->expected(1, -1);
   add_output_option(command, options->output, "SUMMARY", "The summary to write");
   command.add_flag("--allow-repeats", options->allow_repeats, "Count samples twice that are in two of the summaries");
+  command.add_flag("--allow-missing", options->allow_missing,
+                   "Merge parts (summarize --part) of which some are missing; the result says which");
   command.footer(
-      "Summaries know the files they were made of, and a file in two of them is refused.\n\n"
-      "Example:\n  cgmca merge s0 s1 -o t");
+      "Summaries know the files they were made of, and a file in two of them is refused. So are parts of a file where\n"
+      "one is missing, there twice, or of another file.\n\n"
+      "Examples:\n  cgmca merge s0 s1 -o t\n  cgmca merge part* -o s");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

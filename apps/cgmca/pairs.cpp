@@ -118,17 +118,37 @@ PairReader::PairReader(const PairSources& sources, const Session& session)
     }
     match_by_name();
   } else {
-    for (const std::string& path : sources.paths) inputs_.emplace_back(path, sources.input);
+    InputOptions input = sources.input;
+    input.share = sources.part.has_value();
+    for (const std::string& path : sources.paths) inputs_.emplace_back(path, input);
     if (!sources.input.id.empty()) match_by_key();
+  }
+  if (sources.part) {
+    for (SampleReader& input : inputs_) input.count_samples();
   }
   const auto n = samples();
   for (const SampleReader& input : inputs_) {
     if (input.samples() && input.samples() != n) fail_unequal();
   }
-  if (sources.weights.empty()) return;
-  weight_reader_.emplace(sources.weights, sources.input.columns);
-  if (first_samples_) all_weights_ = weight_reader_->all();
-  check_weights(weight_reader_->count(), first_samples_ ? first_samples_ : n);
+  if (!sources.weights.empty()) open_weights();
+  if (sources.part) take_share();
+}
+
+void PairReader::open_weights() {
+  weight_reader_.emplace(sources_.weights, sources_.input.columns, sources_.part.has_value());
+  if (first_samples_) {
+    all_weights_ = weight_reader_->all();
+  } else if (sources_.part) {
+    weight_reader_->count_all();
+  }
+  check_weights(weight_reader_->count(), first_samples_ ? first_samples_ : samples());
+}
+
+void PairReader::take_share() {
+  share_ = share_of(*all_samples(), *sources_.part);
+  for (SampleReader& input : inputs_) input.skip(share_->first);
+  if (weight_reader_ && !all_weights_) weight_reader_->skip(share_->first);
+  gaps_.begin_at(share_->first);
 }
 
 // Where both are known.
@@ -157,7 +177,7 @@ Vector PairReader::weights_of(Index first, Index count) {
 }
 
 void PairReader::check_all_weighted() {
-  if (!weight_reader_) return;
+  if (!weight_reader_ || share_) return;  // the weights of a share were counted before, and may all be 0
   if (!all_weights_) check_weights(weight_reader_->count_to_end(), gaps_.seen());
   if (without_weight_ == gaps_.seen() && without_weight_ > 0) {
     throw InvalidInput(fmt::format("'{}': all {} weights are 0; {} need a weight above 0 to count", sources_.weights,
@@ -222,7 +242,9 @@ void PairReader::match_by_key() {
 
 Index PairReader::first_samples() const { return first_samples_.value_or(gaps_.seen()); }
 
-std::optional<Index> PairReader::samples() const {
+std::optional<Index> PairReader::samples() const { return share_ ? share_->samples : all_samples(); }
+
+std::optional<Index> PairReader::all_samples() const {
   for (const SampleReader& input : inputs_) {
     if (input.samples()) return input.samples();
   }
@@ -236,9 +258,11 @@ bool PairReader::streams() const {
 std::vector<SampleReader::Block> PairReader::read_block() {
   Index features = 0;
   for (const SampleReader& input : inputs_) features += input.features();
+  Index count = block_samples(features);
+  if (share_) count = std::min(count, share_->first + share_->samples - gaps_.seen());
   std::vector<SampleReader::Block> blocks;
   for (SampleReader& input : inputs_) {
-    blocks.push_back(input.next(block_samples(features)));
+    blocks.push_back(count > 0 ? input.next(count) : Matrix(input.features(), 0));
     if (columns_of(blocks.back()) != columns_of(blocks.front())) fail_unequal();
   }
   return blocks;
@@ -319,7 +343,7 @@ std::string PairReader::noun() const { return matched_noun(sources_.domains()); 
 void PairReader::skip(Index pairs, Index left_out) {
   for (SampleReader& input : inputs_) input.skip(pairs);
   constexpr Index some = 65536;
-  for (Index first = 0; first < pairs; first += some) weights_of(first, std::min(some, pairs - first));
+  for (Index done = 0; done < pairs; done += some) weights_of(gaps_.seen() + done, std::min(some, pairs - done));
   gaps_.skip(pairs, left_out - without_weight_);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cgmca/model.hpp>
+#include <cgmca/parts.hpp>
 #include <cgmca/summary.hpp>
 #include <cgmca/verify.hpp>
 #include <functional>
@@ -23,8 +24,9 @@ struct PairSources {
   std::vector<std::string> paths;  // one a domain
   std::vector<std::string> names;  // of the domains, from NAME=FILE; empty where not given
   InputOptions input;
-  std::string match;    // "real/synth": pair the images of two folders by name; empty: by order
-  std::string weights;  // --weights; empty: each pair counts once
+  std::string match;         // "real/synth": pair the images of two folders by name; empty: by order
+  std::string weights;       // --weights; empty: each pair counts once
+  std::optional<Part> part;  // only this one of the pairs
 
   std::vector<std::string> files() const;  // all that is read
   bool given() const { return !paths.empty(); }
@@ -42,9 +44,10 @@ class PairReader {
 
   Index count() const { return std::ssize(inputs_); }  // of domains
   Index features(Domain domain) const { return inputs_[slot(domain)].features(); }
-  std::vector<Index> dimensions() const;    // features of each
-  std::vector<DomainInfo> domains() const;  // with the names that were given and those of the files' headers
-  std::optional<Index> samples() const;
+  std::vector<Index> dimensions() const;     // features of each
+  std::vector<DomainInfo> domains() const;   // with the names that were given and those of the files' headers
+  std::optional<Index> samples() const;      // that are read
+  std::optional<Index> all_samples() const;  // of the inputs, of which a part may be read
   bool streams() const;
   std::string shape(Domain domain) const { return inputs_[slot(domain)].shape(); }
   Rows shapes() const;       // {"X1", "'a.npy' (…)"}, …
@@ -65,7 +68,7 @@ class PairReader {
   // Adds the next block as it is stored, in single precision too. False at the end.
   bool add_next_to(Summary& summary);
   Index first_samples() const;  // samples of the first input, once all are read: those without partner too
-  Index position() const { return gaps_.seen(); }  // pairs read, those left out too
+  Index position() const { return gaps_.seen() - share_.value_or(Share{}).first; }  // pairs read, those left out too
   const std::vector<Index>& numbers() const {
     return numbers_;
   }  // of the pairs handed out last, in the first input, from 0
@@ -80,6 +83,8 @@ class PairReader {
   void check_weights(std::optional<Index> weights, std::optional<Index> pairs) const;
   void match_by_name();  // --match
   void match_by_key();   // --id
+  void open_weights();   // --weights
+  void take_share();     // --part
   [[noreturn]] void fail_unequal();
 
   const PairSources sources_;
@@ -92,6 +97,7 @@ class PairReader {
   std::optional<Vector> all_weights_;  // of the first input's samples, where they are matched by key
   Vector weights_;                     // of the pairs handed out last
   Index without_weight_ = 0;           // pairs of weight 0 so far
+  std::optional<Share> share_;         // the pairs that are read; none: all
 };
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where

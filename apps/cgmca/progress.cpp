@@ -34,7 +34,7 @@ std::string utc_now() {
 
 Progress::Progress(const Session& session, std::string what, std::optional<Index> total, Index done)
     : job_(session.job), what_(std::move(what)), total_(total), before_(done), done_(done) {
-  if (session.quiet || session.progress == "off") return;
+  if (session.quiet || session.progress == "off" || !session.leads()) return;
   if (session.progress == "plain") {
     mode_ = Mode::plain;
   } else if (::isatty(STDERR_FILENO) == 1) {

@@ -146,6 +146,10 @@ void SampleReader::skip(Index count) {
   position_ += count;
 }
 
+void SampleReader::count_samples() {
+  if (reader_ && !loaded_) reader_->count_samples();
+}
+
 std::string SampleReader::place(Index sample, Index feature) const {
   if (!order_.empty()) feature = order_[static_cast<std::size_t>(feature)];
   if (!reader_) return fmt::format("image '{}'", images_[static_cast<std::size_t>(sample)]);
@@ -219,8 +223,10 @@ void Gaps::skip(Index samples, Index gaps) {
   count_ += gaps;
 }
 
+void Gaps::begin_at(Index sample) { first_ = seen_ = sample; }
+
 std::string Gaps::text() const {
-  return fmt::format("{} of {} {} {} missing values{}{}{}", count_, seen_, what_, count_ == 1 ? "has" : "have",
+  return fmt::format("{} of {} {} {} missing values{}{}{}", count_, seen_ - first_, what_, count_ == 1 ? "has" : "have",
                      places_.empty() ? "" : ": ", fmt::join(places_, "; "),
                      count_ > static_cast<Index>(places_.size()) && !places_.empty() ? "; …" : "");
 }

@@ -21,9 +21,10 @@ struct InputOptions {
   bool columns = false;
   Missing missing = Missing::error;
   ComplexAs complex = ComplexAs::refuse;
-  std::string id;  // the column of text files that names samples; empty: none
+  std::string id;      // the column of text files that names samples; empty: none
+  bool share = false;  // only some of the samples are read
 
-  ReadOptions read() const { return {.columns = columns, .complex = complex, .id = id}; }
+  ReadOptions read() const { return {.columns = columns, .complex = complex, .id = id, .share = share}; }
   // What the choices were, to compare with those of a run that is resumed.
   std::string text() const;
 };
@@ -49,6 +50,7 @@ class SampleReader {
   using Block = std::variant<Matrix, Eigen::MatrixXf>;  // floats where the file has them
   Block next(Index count);                              // no columns at the end
   void skip(Index count);
+  void count_samples();                                  // so that samples() is known
   std::string place(Index sample, Index feature) const;  // as the file's user counts, for messages
 
   // Reads all samples, and returns their keys (--id). Throws InvalidInput where one occurs twice.
@@ -86,8 +88,9 @@ class Gaps {
   std::vector<Index> complete(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs,
                               const Vector& weights = {});
   void skip(Index samples, Index gaps);  // of a run that was stopped
+  void begin_at(Index sample);           // of a share
 
-  Index seen() const { return seen_; }
+  Index seen() const { return seen_; }  // the number of the next sample
   Index count() const { return count_; }
   // "3 of 60 pairs have missing values: 'a.csv' at line 14, column 'age'; …"
   std::string text() const;
@@ -95,7 +98,7 @@ class Gaps {
 
  private:
   std::string what_;
-  Index seen_ = 0, count_ = 0;
+  Index first_ = 0, seen_ = 0, count_ = 0;
   std::vector<std::string> places_;  // of the first
 };
 

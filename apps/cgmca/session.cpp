@@ -13,13 +13,20 @@
 #include <cstring>
 #include <regex>
 
+#include "ranks.hpp"
+
 namespace cgmca::cli {
 
 double Session::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+bool Session::leads() const { return !ranks || ranks->rank() == 0; }
+
+std::string Session::speaker() const { return ranks ? fmt::format("rank {}: ", ranks->rank()) : ""; }
+
 void Session::result(Json object, const std::string& text, const std::vector<std::string>& written) const {
+  if (!leads()) return;
   try {
     if (json) {
       if (!object.contains("seconds")) object["seconds"] = seconds();
@@ -35,11 +42,11 @@ void Session::result(Json object, const std::string& text, const std::vector<std
 }
 
 void Session::message(const std::string& text) const {
-  if (!quiet) fmt::print(stderr, "{}\n", in_options(text));
+  if (!quiet) fmt::print(stderr, "{}{}\n", speaker(), in_options(text));
 }
 
 void Session::detail(const std::string& text) const {
-  if (verbose && !quiet) fmt::print(stderr, "{}\n", text);
+  if (verbose && !quiet) fmt::print(stderr, "{}{}\n", speaker(), text);
 }
 
 std::string in_options(const std::string& message) {

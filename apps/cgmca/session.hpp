@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -25,18 +26,23 @@ class Refuted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Ranks;
+
 struct Session {
   bool json = false, quiet = false, verbose = false;
   int threads = 0;                // 0: as many as BLAS takes by itself
   std::string progress = "auto";  // auto, plain, off
   std::function<void()> command;  // the subcommand chosen, run once all options are known
   std::string job;                // "fit -o m": what runs, in lines for the log of many runs
+  std::shared_ptr<Ranks> ranks;   // of an MPI job that this process is one of; null: it is alone
 
-  double seconds() const;  // since the program started
+  double seconds() const;       // since the program started
+  bool leads() const;           // whether this process tells results and progress: alone, or rank 0
+  std::string speaker() const;  // "rank 2: " before messages of one of several ranks
 
-  // To stdout, when all is done: the object with --json (with `seconds` added where it has none), else the text, which
-  // -q silences. Throws IoError where stdout cannot take it; the error then says which files are `written` all the
-  // same.
+  // To stdout, when all is done, if this process leads: the object with --json (with `seconds` added where it has
+  // none), else the text, which -q silences. Throws IoError where stdout cannot take it; the error then says which
+  // files are `written` all the same.
   void result(Json object, const std::string& text, const std::vector<std::string>& written = {}) const;
 
   void message(const std::string& text) const;  // to stderr, unless -q

@@ -17,8 +17,8 @@ constexpr double kLargest = 1e100;  // as Summary::add has it
 
 }  // namespace
 
-WeightReader::WeightReader(const std::string& source, bool columns)
-    : source_(source), reader_(source, {.columns = columns}) {
+WeightReader::WeightReader(const std::string& source, bool columns, bool share)
+    : source_(source), reader_(source, {.columns = columns, .share = share}) {
   if (reader_.features() == 1) return;
   row_ = reader_.next(1).reshaped();
   if (reader_.next(1).cols() == 0) return;
@@ -57,6 +57,15 @@ Vector WeightReader::all() {
     weights.tail(more.size()) = more;
   }
   return weights;
+}
+
+void WeightReader::count_all() {
+  if (!row_) reader_.count_samples();
+}
+
+void WeightReader::skip(Index count) {
+  if (!row_) reader_.skip(count);
+  position_ += count;
 }
 
 Index WeightReader::count_to_end() {

@@ -10,7 +10,8 @@ namespace cgmca::cli {
 // One column of numbers, read in blocks, or one row, held in memory.
 class WeightReader {
  public:
-  WeightReader(const std::string& source, bool columns);  // throws InvalidInput where there are several of both
+  // Throws InvalidInput where there are several rows and columns. `share`: only some will be read.
+  WeightReader(const std::string& source, bool columns, bool share);
 
   const std::string& source() const { return source_; }
   std::optional<Index> count() const;  // unknown for text until its end is reached
@@ -18,6 +19,8 @@ class WeightReader {
   Vector next(Index count);
   Vector all();          // from the first on
   Index count_to_end();  // how many there are, read to the end
+  void count_all();      // so that count() is known
+  void skip(Index count);
 
  private:
   std::string place(Index weight) const;

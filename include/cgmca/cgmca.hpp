@@ -1,4 +1,4 @@
-// All of cgmca, in the order data flows.
+// All of cgmca, in the order data flows. mpi.hpp alone is not here: it needs MPI.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -11,7 +11,11 @@
 //
 #include <cgmca/samples.hpp>
 //
+#include <cgmca/parts.hpp>
+//
 #include <cgmca/summary.hpp>
+//
+#include <cgmca/version.hpp>
 //
 #include <cgmca/covariance.hpp>
 //

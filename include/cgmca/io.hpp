@@ -51,6 +51,9 @@ struct ReadOptions {
   ComplexAs complex = ComplexAs::refuse;
   // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature.
   std::string id = {};
+  // Only a share of the samples will be read. What only the whole file could tell is then not checked: the checksum of
+  // a stored member of .npz. (That of compressed data is checked where they are read to their end.)
+  bool share = false;
 };
 
 // The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
@@ -88,6 +91,9 @@ class BlockReader {
   bool single() const;
   // Passes over samples without converting them, for resuming; InvalidInput beyond the end.
   void skip(Index count);
+  // How many samples there are, known from then on. Text is looked through for the ends of its lines, from where it
+  // stands, unless write_row_index() has done so before; skip() then reads next to nothing.
+  Index count_samples();
 
   class Source;  // one per format, in src/io/
 
@@ -131,6 +137,12 @@ struct FileInfo {
 // Reads every array once, in blocks, to count what is missing. For a file that is no data file,
 // FormatError says what it seems to be.
 FileInfo describe_file(const std::string& path);
+
+// Where the rows of a text file begin, kept beside it as PATH.rows, so that several processes can read a share of it
+// each and none must look for the others' line ends. count_samples() takes it from there, and refuses (FormatError)
+// what was written of another file, or before this one was changed. Returns the number of rows.
+Index write_row_index(const std::string& path);
+std::string row_index_of(const std::string& path);  // "PATH.rows"
 
 // The file or folder that a source or target names, without its member.
 std::string file_of(const std::string& source_or_target);

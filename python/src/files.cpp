@@ -62,11 +62,16 @@ void bind_files(py::module_& module) {
       },
       py::arg("folder"), py::arg("names"));
   py::class_<BlockReader>(module, "BlockReader", "A matrix read in blocks of samples.")
-      .def(py::init([](const std::string& source, bool columns, const std::string& complex) {
+      .def(py::init([](const std::string& source, bool columns, const std::string& complex, bool share) {
              check_exists(file_of(source));
-             return std::make_unique<BlockReader>(source, options_of(columns, complex));
+             ReadOptions options = options_of(columns, complex);
+             options.share = share;
+             return std::make_unique<BlockReader>(source, options);
            }),
-           py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse")
+           py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse", py::arg("share") = false)
+      .def("count_samples", &BlockReader::count_samples, py::call_guard<py::gil_scoped_release>())
+      .def("skip", &BlockReader::skip, py::arg("count"), py::call_guard<py::gil_scoped_release>())
+      .def("place", &BlockReader::place, py::arg("sample"), py::arg("feature"))
       .def_property_readonly("features", &BlockReader::features)
       .def_property_readonly("samples", &BlockReader::samples)
       .def_property_readonly("feature_names", &BlockReader::feature_names)

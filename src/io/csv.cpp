@@ -33,6 +33,7 @@
 
 #include "bytes.hpp"
 #include "csv_dialect.hpp"
+#include "csv_index.hpp"
 #include "source.hpp"
 #include "text_cells.hpp"
 #include "text_records.hpp"
@@ -59,7 +60,10 @@ class Csv : public BlockReader::Source {
   const std::vector<std::string>& ids() const override { return ids_; }
 
   Index features() const override { return features_; }
-  std::optional<Index> samples() const override { return ended_ ? std::optional(position_) : std::nullopt; }
+  std::optional<Index> samples() const override {
+    if (index_) return index_->rows;
+    return ended_ ? std::optional(position_) : std::nullopt;
+  }
 
   Matrix next(Index max_samples) override {
     block_ = {position_, records_.position()};
@@ -81,12 +85,42 @@ class Csv : public BlockReader::Source {
 
   void skip(Index count) override {
     const Index before = position_;
+    const auto* near = index_ ? index_->before(before + count) : nullptr;
+    if (near != nullptr && near->row > position_) {
+      records_ = records_.again(near->place);
+      position_ = near->row;
+    }
     while (position_ < before + count)
       if (!next_record())
         throw InvalidInput(
             fmt::format("cannot skip {} samples of '{}': it holds {} and {} are "
                         "passed",
                         count, path_, position_, before));
+  }
+
+  // An ID column may change which line is the header, and the index knows of none.
+  void count() override {
+    if (samples()) return;
+    if (dialect_.id < 0) index_ = load_row_index(path_);
+    if (!index_) index_ = rows_left();
+    mark_ = index_->mark == '.' ? Mark::point : index_->mark == ',' ? Mark::comma : mark_;
+    mark_line_ = index_->mark_line;
+  }
+
+  // To the end and back again.
+  RowIndex rows_left() {
+    const Block here{position_, records_.position()};
+    RowIndex index;
+    do {
+      index.note(position_, records_.position());
+    } while (next_record());
+    index.rows = position_;
+    index.mark = mark_ == Mark::comma ? ',' : mark_ == Mark::point ? '.' : '?';
+    index.mark_line = mark_line_;
+    position_ = here.begin;
+    records_ = records_.again(here.position);
+    ended_ = false;
+    return index;
   }
 
   // Reads the lines of the sample's block once more: keeping the line of every sample would take memory without bound.
@@ -220,6 +254,7 @@ class Csv : public BlockReader::Source {
   Mark mark_;
   std::int64_t mark_line_ = 0;
   bool ended_ = false;
+  std::optional<RowIndex> index_;
 };
 
 // Samples that are the file's columns, read whole. Their places need the lines of the file.
@@ -243,15 +278,24 @@ class CsvColumns : public BlockReader::Source {
   std::unique_ptr<BlockReader::Source> values_;
 };
 
+bool divided_by_tabs(const std::string& path) {
+  return path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
+}
+
 }  // namespace
+
+Index write_csv_index(const std::string& path) {
+  const RowIndex index = Csv(path, divided_by_tabs(path), "").rows_left();
+  save(index, path);
+  return index.rows;
+}
 
 std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&, const ReadOptions& options) {
   if (options.columns && !options.id.empty())
     throw InvalidInput(
         fmt::format("'{}' cannot have an ID column {}: its samples are columns, and IDs need samples as rows", path,
                     quoted(options.id)));
-  const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
-  auto source = std::make_unique<Csv>(path, tabs, options.id);
+  auto source = std::make_unique<Csv>(path, divided_by_tabs(path), options.id);
   if (!options.columns) return source;
   return std::make_unique<CsvColumns>(std::move(source));
 }

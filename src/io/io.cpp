@@ -231,6 +231,21 @@ void BlockReader::skip(Index count) {
   position_ += count;
 }
 
+Index BlockReader::count_samples() {
+  source_->count();
+  return *samples();
+}
+
+std::string row_index_of(const std::string& path) { return path + ".rows"; }
+
+Index write_row_index(const std::string& path) {
+  const Format& format = format_of(path);
+  if (format.open != io::open_csv)
+    throw InvalidInput(
+        fmt::format("'{}' ({}) needs no index of its rows: only text (.csv, .tsv) does", path, format.name));
+  return io::write_csv_index(path);
+}
+
 Matrix read(const std::string& source, const ReadOptions& options) {
   return BlockReader(source, options).next(std::numeric_limits<Index>::max());
 }

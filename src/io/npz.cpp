@@ -45,7 +45,9 @@ class Npz {
     return found == entries().end() ? nullptr : &*found;
   }
   std::string title(const Entry& entry) const { return fmt::format("{}:{}", path_, bare(entry.name)); }
-  std::unique_ptr<Bytes> open(const Entry& entry) const { return open_member(archive_, entry, title(entry)); }
+  std::unique_ptr<Bytes> open(const Entry& entry, bool share = false) const {
+    return open_member(archive_, entry, title(entry), share);
+  }
 
   // Names of features are not data.
   bool names_features(const std::string& name) const {
@@ -165,7 +167,7 @@ std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std
   }
   const std::size_t chosen = choose_member(path, members, bare(member));
   const std::string name = fmt::format("{}:{}", path, members[chosen].name);
-  auto bytes = npz.open(entries[chosen]);
+  auto bytes = npz.open(entries[chosen], options.share);
   const NpyHeader header = npy_header(name, *bytes);
   if (!header.refusal.empty()) throw FormatError(header.refusal);
   const bool stacked = header.array.element.kind == Element::Kind::complex && options.complex == ComplexAs::stack;

@@ -32,6 +32,7 @@ class BlockReader::Source {
   virtual bool single() const { return false; }
   virtual Eigen::MatrixXf next_single(Index max_samples) { return next(max_samples).cast<float>(); }
   virtual void skip(Index count) = 0;  // at most what is left where samples() is known
+  virtual void count() {}              // so that samples() is known
 
  private:
   std::vector<std::string> names_;
@@ -61,6 +62,8 @@ std::unique_ptr<BlockReader::Source> open_idx(const std::string&, const std::str
 std::unique_ptr<BlockReader::Source> open_mat(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_hdf5(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_png_folder(const std::string&, const std::string&, const ReadOptions&);
+
+Index write_csv_index(const std::string& path);  // write_row_index() of a text file
 
 // One array each; the file is replaced. Names are one a feature, or none.
 using Names = std::vector<std::string>;

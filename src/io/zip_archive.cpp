@@ -159,7 +159,7 @@ namespace {
 // One member's contents.
 class MemberBytes : public Bytes {
  public:
-  MemberBytes(std::shared_ptr<Archive> archive, Entry entry, std::string name)
+  MemberBytes(std::shared_ptr<Archive> archive, Entry entry, std::string name, bool share)
       : archive_(std::move(archive)), entry_(std::move(entry)), name_(std::move(name)) {
     if (entry_.encrypted) fail("is encrypted; save it without a password");
     if (entry_.method != ZIP_CM_STORE && entry_.method != ZIP_CM_DEFLATE)
@@ -173,7 +173,7 @@ class MemberBytes : public Bytes {
     archive_->source().rethrow();
     check_header();
     if (!member_) archive_->corrupt(zip_strerror(archive_->get()));
-    if (entry_.method == ZIP_CM_STORE) verify();
+    if (entry_.method == ZIP_CM_STORE) share ? trust() : verify();
   }
 
   std::size_t read(void* to, std::size_t count) override {
@@ -224,6 +224,13 @@ class MemberBytes : public Bytes {
     skip(std::numeric_limits<std::uint64_t>::max());
     verified_ = true;
     seek(0);
+  }
+
+  // Takes the bytes for what the directory promises.
+  void trust() {
+    if (entry_.size != entry_.compressed)
+      fail(fmt::format("is corrupt: {} bytes stored as {}", entry_.size, entry_.compressed));
+    verified_ = true;
   }
 
   // The bytes that follow those noted so far; none at the end.
@@ -281,8 +288,9 @@ std::shared_ptr<Archive> open_archive(const std::string& path) { return std::mak
 
 const std::vector<Entry>& entries_of(const Archive& archive) { return archive.entries(); }
 
-std::unique_ptr<Bytes> open_member(std::shared_ptr<Archive> archive, const Entry& entry, const std::string& name) {
-  return std::make_unique<MemberBytes>(std::move(archive), entry, name);
+std::unique_ptr<Bytes> open_member(std::shared_ptr<Archive> archive, const Entry& entry, const std::string& name,
+                                   bool share) {
+  return std::make_unique<MemberBytes>(std::move(archive), entry, name, share);
 }
 
 }  // namespace cgmca::io

@@ -30,7 +30,9 @@ class Archive;  // open as long as it, or a member of it, is held
 std::shared_ptr<Archive> open_archive(const std::string& path);
 const std::vector<Entry>& entries_of(const Archive& archive);
 
-// One member's contents; `name` is what messages call it.
-std::unique_ptr<Bytes> open_member(std::shared_ptr<Archive> archive, const Entry& entry, const std::string& name);
+// One member's contents; `name` is what messages call it. Those of a stored one are verified at once, which reads all
+// of them, unless only a share of them is wanted.
+std::unique_ptr<Bytes> open_member(std::shared_ptr<Archive> archive, const Entry& entry, const std::string& name,
+                                   bool share = false);
 
 }  // namespace cgmca::io

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/parts.hpp"
 #include "core/thresholds.hpp"
 #include "state.hpp"
 
@@ -74,20 +75,6 @@ void check_samples(const Summary& summary, const MatchedSamples& X, const Vector
     const std::string domain = describe(static_cast<Domain>(i + 1), info[i]);
     X[i].visit([&](const auto& samples) { check_values(domain, samples, weights, first); });
   }
-}
-
-// The word that identifies an input, before its name.
-std::string identity(const std::string& input) { return input.substr(0, input.find(' ')); }
-
-std::string name_of(const std::string& input) {
-  const auto space = input.find(' ');
-  return space == std::string::npos ? input : input.substr(space + 1);
-}
-
-const std::string* find_input(const std::vector<std::string>& inputs, const std::string& wanted) {
-  const auto found = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const std::string& input) { return identity(input) == identity(wanted); });
-  return found == inputs.end() ? nullptr : &*found;
 }
 
 std::string sizes(const Summary::State& state) { return fmt::format("{}", fmt::join(features_of(state.info), "+")); }
@@ -157,8 +144,9 @@ void Summary::add(const MatchedSamples& X, const VectorView& weights) {
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
 
 void Summary::note_input(const std::string& input) {
-  if (identity(input).empty()) throw InvalidInput("an input is noted by a word that identifies it, and its name");
-  if (find_input(state_->inputs, input) == nullptr) state_->inputs.push_back(input);
+  const Input noted(input);
+  if (noted.word.empty()) throw InvalidInput("an input is noted by a word that identifies it, and its name");
+  note(state_->inputs, noted);
 }
 
 void Summary::merge(const Summary& other, Repeats repeats) {
@@ -171,12 +159,7 @@ void Summary::merge(const Summary& other, Repeats repeats) {
         fmt::format("cannot merge a summary of {} features with one of {}", sizes(*state_), sizes(*other.state_)));
   }
   if (repeats == Repeats::refuse) {
-    for (const std::string& input : other.inputs()) {
-      if (const std::string* ours = find_input(inputs(), input)) {
-        throw InvalidInput(
-            fmt::format("both summaries hold the samples of '{}': they would count twice", name_of(*ours)));
-      }
-    }
+    if (const std::string why = repeated(inputs(), other.inputs()); !why.empty()) throw InvalidInput(why);
   }
   auto merged = std::make_unique<State>(*state_);  // so that this one stays as it is where that fails
   merged->merge(*other.state_);

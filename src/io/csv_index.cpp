@@ -1,0 +1,83 @@
+#include "csv_index.hpp"
+
+#include <cgmca/error.hpp>
+#include <cgmca/io.hpp>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+
+#include "support/atomic_file.hpp"
+#include "support/file.hpp"
+
+namespace cgmca::io {
+namespace {
+
+constexpr const char* kTitle = "cgmca-rows 1";
+constexpr std::uint64_t kApart = 1 << 20;  // bytes
+
+// Size and time of the last change.
+std::string state_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    throw IoError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  return fmt::format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+void RowIndex::note(Index row, const Records::Place& place) {
+  if (anchors.empty() || place.offset - anchors.back().place.offset >= kApart) anchors.push_back({row, place});
+}
+
+const RowIndex::Anchor* RowIndex::before(Index row) const {
+  const auto after = std::upper_bound(anchors.begin(), anchors.end(), row,
+                                      [](Index wanted, const Anchor& anchor) { return wanted < anchor.row; });
+  return after == anchors.begin() ? nullptr : &*std::prev(after);
+}
+
+void save(const RowIndex& index, const std::string& path) {
+  std::string text = fmt::format("{}\n{}\n{} {} {}\n", kTitle, state_of(path), index.rows, index.mark, index.mark_line);
+  for (const auto& [row, place] : index.anchors) text += fmt::format("{} {} {}\n", row, place.offset, place.line);
+  text += "end\n";
+  AtomicFile file(row_index_of(path));
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+std::optional<RowIndex> load_row_index(const std::string& path) {
+  const std::string name = row_index_of(path);
+  if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return std::nullopt;
+  const File file(name);
+  std::string text(file.size(), '\0');
+  file.read_at(0, text.data(), text.size());
+  std::istringstream lines(text);
+  std::string title, state;
+  std::getline(lines, title);
+  std::getline(lines, state);
+  const auto fail = [&](const char* why) {
+    throw FormatError(fmt::format("'{}' {} '{}': make it anew by `cgmca index`, or remove it", name, why, path));
+  };
+  if (title != kTitle) fail("is no index of the rows of");
+  if (state != state_of(path)) fail("was made of another file, or before the last change of");
+  RowIndex index;
+  lines >> index.rows >> index.mark >> index.mark_line;
+  RowIndex::Anchor anchor;
+  while (lines >> anchor.row >> anchor.place.offset >> anchor.place.line) {
+    const bool rises = index.anchors.empty() || (anchor.row > index.anchors.back().row &&
+                                                 anchor.place.offset > index.anchors.back().place.offset);
+    if (!rises || anchor.row < 0 || anchor.row > index.rows) fail("is a damaged index of");
+    index.anchors.push_back(anchor);
+  }
+  lines.clear();
+  if (std::string end; !(lines >> end) || end != "end") fail("is a damaged index of");
+  return index;
+}
+
+}  // namespace cgmca::io

@@ -26,6 +26,16 @@ Matrix whole(const py::object& rows, const char* name) {
   return samples.block(0, samples.count(), keep);
 }
 
+void deal(Folds& folds, const std::vector<Samples>& domains, const py::object& sample_weight) {
+  check_matched(domains);
+  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
+  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
+                                     [&](Index first, const MatchedSamples& block) {
+                                       if (!weights) return folds.add(block);
+                                       folds.add(block, weights->segment(first, block.front().cols()));
+                                     });
+}
+
 // All that a search uses.
 struct Search {
   TuneOptions options;
@@ -34,14 +44,12 @@ struct Search {
   std::optional<Folds> folds;
 };
 
-py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std::vector<std::string>& families,
-                    const std::vector<Index>& ranks, const std::vector<Index>& max_ranks,
-                    const std::vector<py::object>& ridges, const std::optional<std::string>& criterion, Index folds,
-                    Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::object& extra_X,
-                    const py::object& extra_Y, const py::object& references, const std::vector<int>& reference_labels,
-                    const py::object& queries, const std::vector<int>& query_labels, const py::object& progress,
-                    const py::object& sample_weight) {
-  const auto search = std::make_shared<Search>();
+// The grid, the criterion and the extra samples, which a search over pairs and one over folds share.
+std::shared_ptr<Search> make_search(const std::vector<std::string>& families, const std::vector<Index>& ranks,
+                                    const std::vector<Index>& max_ranks, const std::vector<py::object>& ridges,
+                                    const std::optional<std::string>& criterion, std::optional<double> rank_tol,
+                                    const py::object& extra_X, const py::object& extra_Y) {
+  auto search = std::make_shared<Search>();
   TuneOptions& options = search->options;
   for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
   options.ranks = ranks;
@@ -52,6 +60,54 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   search->extra2 = summarize_extra(extra_Y, "extra_Y");
   options.data.rank_tol = rank_tol;
   options.data.extra = {search->extra1 ? &*search->extra1 : nullptr, search->extra2 ? &*search->extra2 : nullptr};
+  return search;
+}
+
+py::dict described(const TuneResult& result) {
+  const auto errors = [](const std::array<Score, kCriteria.size()>& scores) {
+    py::dict all;
+    for (const Criterion one : kCriteria) {
+      const Score& score = scores[static_cast<std::size_t>(one)];
+      all[name(one)] = py::make_tuple(score.mean, score.standard_error);
+    }
+    return all;
+  };
+  py::list trials, infeasible;
+  for (const Trial& trial : result.trials) {
+    trials.append(py::make_tuple(describe(trial.candidate), errors(trial.scores)));
+  }
+  for (const Candidate& candidate : result.infeasible) infeasible.append(describe(candidate));
+  py::dict found;
+  found["trials"] = trials;
+  found["infeasible"] = infeasible;
+  found["criterion"] = name(result.criterion);
+  found["best"] = result.best;
+  found["chosen"] = result.chosen;
+  found["alike"] = result.alike;
+  found["no_map"] = errors(result.unmapped);
+  found["target_only"] = errors(result.target_only);
+  found["remarks"] = result.remarks;
+  return found;
+}
+
+py::dict run(const std::shared_ptr<Search>& search, const py::object& progress) {
+  return described(interruptibly<TuneResult>(
+      [search](const Report& report) {
+        search->options.progress = report;
+        return tune(*search->folds, search->options);
+      },
+      progress));
+}
+
+py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std::vector<std::string>& families,
+                    const std::vector<Index>& ranks, const std::vector<Index>& max_ranks,
+                    const std::vector<py::object>& ridges, const std::optional<std::string>& criterion, Index folds,
+                    Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::object& extra_X,
+                    const py::object& extra_Y, const py::object& references, const std::vector<int>& reference_labels,
+                    const py::object& queries, const std::vector<int>& query_labels, const py::object& progress,
+                    const py::object& sample_weight) {
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, extra_X, extra_Y);
+  TuneOptions& options = search->options;
   if (options.criterion == Criterion::partner || !references.is_none()) {
     search->X1 = whole(rows1, "X");
     search->X2 = whole(rows2, "Y");
@@ -64,49 +120,51 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   }
 
   const std::vector<Samples> domains = {{rows1, "X"}, {rows2, "Y"}};
-  const Samples &X = domains[0], &Y = domains[1];
-  if (X.count() != Y.count()) {
-    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
-                                     X.count(), Y.count()));
+  const FoldOptions dealing{.folds = folds, .repeats = repeats, .seed = seed};
+  search->folds.emplace(std::vector<DomainInfo>{domains[0].features(), domains[1].features()}, dealing);
+  deal(*search->folds, domains, sample_weight);
+  return run(search, progress);
+}
+
+// Pairs that another process may have dealt to folds.
+py::dict tune_folds(const Folds& folds, const std::vector<std::string>& families, const std::vector<Index>& ranks,
+                    const std::vector<Index>& max_ranks, const std::vector<py::object>& ridges,
+                    const std::optional<std::string>& criterion, std::optional<double> rank_tol,
+                    const py::object& extra_X, const py::object& extra_Y, const py::object& progress) {
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, extra_X, extra_Y);
+  search->folds = folds;
+  return run(search, progress);
+}
+
+// Folds are never changed once Python has them, so that threads need no lock.
+Folds with_more(const Folds& folds, const py::sequence& arrays, const py::object& sample_weight) {
+  Folds more = folds;
+  const std::vector<Samples> domains = matched_samples(arrays);
+  if (static_cast<Index>(domains.size()) != folds.domains()) {
+    throw InvalidInput(fmt::format("samples of {} domains for folds of {}", domains.size(), folds.domains()));
   }
-  search->folds.emplace(std::vector<DomainInfo>{X.features(), Y.features()},
-                        FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
-  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
-  for_matched_blocks<MatchedSamples>(domains, block_samples(X.features() + Y.features()),
-                                     [&](Index first, const MatchedSamples& block) {
-                                       if (!weights) return search->folds->add(block);
-                                       search->folds->add(block, weights->segment(first, block.front().cols()));
-                                     });
-  const auto result = interruptibly<TuneResult>(
-      [search](const Report& report) {
-        search->options.progress = report;
-        return tune(*search->folds, search->options);
-      },
-      progress);
-  const auto described = [](const std::array<Score, kCriteria.size()>& scores) {
-    py::dict all;
-    for (const Criterion one : kCriteria) {
-      const Score& score = scores[static_cast<std::size_t>(one)];
-      all[name(one)] = py::make_tuple(score.mean, score.standard_error);
-    }
-    return all;
-  };
-  py::list trials, infeasible;
-  for (const Trial& trial : result.trials) {
-    trials.append(py::make_tuple(describe(trial.candidate), described(trial.scores)));
-  }
-  for (const Candidate& candidate : result.infeasible) infeasible.append(describe(candidate));
-  py::dict found;
-  found["trials"] = trials;
-  found["infeasible"] = infeasible;
-  found["criterion"] = name(result.criterion);
-  found["best"] = result.best;
-  found["chosen"] = result.chosen;
-  found["alike"] = result.alike;
-  found["no_map"] = described(result.unmapped);
-  found["target_only"] = described(result.target_only);
-  found["remarks"] = result.remarks;
-  return found;
+  deal(more, domains, sample_weight);
+  return more;
+}
+
+Folds merged(const Folds& one, const Folds& two) {
+  const py::gil_scoped_release release;
+  Folds both = one;
+  both.merge(two);
+  return both;
+}
+
+void bind_folds(py::module_& module) {
+  py::class_<Folds>(module, "Folds", "Pairs dealt to folds for cross-validation: what `tune` needs of them.")
+      .def(py::init([](Index d1, Index d2, Index folds, Index repeats, std::uint64_t seed) {
+             return Folds({d1, d2}, FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+           }),
+           py::arg("d1"), py::arg("d2"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
+      .def("with_more", &with_more, py::arg("arrays"), py::arg("sample_weight") = py::none())
+      .def("merged", &merged, py::arg("other"))
+      .def_property_readonly("n_samples", &Folds::samples)
+      .def(py::pickle([](const Folds& self) { return py::bytes(self.to_bytes()); },
+                      [](const py::bytes& bytes) { return Folds::from_bytes(std::string_view(bytes)); }));
 }
 
 py::dict test_by_permutation(SharedSummary& summary, std::pair<Index, Index> max_rank,
@@ -129,6 +187,10 @@ py::dict test_by_permutation(SharedSummary& summary, std::pair<Index, Index> max
 }  // namespace
 
 void bind_tune(py::module_& module) {
+  bind_folds(module);
+  module.def("tune_folds", &tune_folds, py::arg("folds"), py::arg("families"), py::arg("ranks"), py::arg("max_ranks"),
+             py::arg("ridges"), py::arg("criterion"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"),
+             py::arg("progress"));
   module.def("tune", &tune_pairs, py::arg("X"), py::arg("Y"), py::arg("families"), py::arg("ranks"),
              py::arg("max_ranks"), py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"),
              py::arg("seed"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"), py::arg("references"),

@@ -1,0 +1,130 @@
+"""What `cgmca.dask` and `cgmca.spark` share: the summary of a part of the samples, made on any worker."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import socket
+from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+
+from . import _core, _tables
+from ._domains import label
+
+Part = Union[_core.Summary, _core.Folds]
+Result = TypeVar("Result")
+
+# A merge costs about as much as adding 2 to 4 p samples, p being the features of all domains. With so many times p
+# samples to a part, merges take a small share of the time.
+_SAMPLES_PER_FEATURE = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How samples become a part, and parts become one: sent to the workers with every task.
+
+    A part is never changed once it is made, so that a task may be repeated: after a worker was lost, or because two
+    workers had it. ``folds`` are the number of folds, of repeats and the seed for `tune`; without them a part is a
+    `Summary`.
+
+    >>> recipe = Recipe((2, 1), accumulate="auto")
+    >>> one = recipe.added(recipe.empty(), [np.ones((3, 2)), np.zeros((3, 1))], None, "partition 0")
+    >>> recipe.merged(one, one)
+    Summary(2, 1) of 6 pairs
+    >>> recipe.added(one, [np.array([[1, 2], [3, np.nan]]), np.zeros((2, 1))], None, "partition 5")
+    Traceback (most recent call last):
+    ...
+    ValueError: partition 5: domain 1 holds NaN at row 1, column 1 (counted from 0; a row is a sample). Remove or fill
+    in such samples in both domains first
+    """
+
+    features: Tuple[int, ...]
+    names: Optional[Tuple[str, ...]] = None
+    feature_names: Optional[Tuple[Optional[Tuple[str, ...]], ...]] = None
+    accumulate: str = "auto"
+    folds: Optional[Tuple[int, int, int]] = None
+    version: str = _core.__version__
+
+    def empty(self) -> Part:
+        if self.folds is not None:
+            folds, repeats, seed = self.folds
+            return _core.Folds(self.features[0], self.features[1], folds, repeats, seed)
+        return _core.Summary(*self.features, accumulate=self.accumulate, names=self.names,
+                             feature_names=self.feature_names)
+
+    def added(self, part: Optional[Part], arrays: Sequence[Any], weights: Any, where: str) -> Part:
+        """The part with more samples; `where` is what messages call these."""
+        check_version(self.version)
+        part = self.empty() if part is None else part
+        if all(len(rows) == 0 for rows in arrays):
+            return part
+        arrays = [_numbers(rows, label(domain, len(arrays)), where) for domain, rows in enumerate(arrays, start=1)]
+        try:
+            return _with_more(part, arrays, weights)
+        except (ValueError, TypeError) as problem:
+            # Rows are counted from the first one of `where`, not of the part.
+            told = _problem_of(lambda: _with_more(self.empty(), arrays, weights)) or problem
+            raise type(told)(f"{where}: {told}") from None
+
+    def merged(self, one: Part, two: Part) -> Part:
+        check_version(self.version)
+        if isinstance(one, _core.Folds):
+            assert isinstance(two, _core.Folds)
+            return one.merged(two)
+        assert isinstance(two, _core.Summary)
+        return copy.copy(one).merge(two)
+
+    @property
+    def samples_per_part(self) -> int:
+        return _SAMPLES_PER_FEATURE * sum(self.features)
+
+
+def check_version(expected: str) -> None:
+    """RuntimeError where this process has another cgmca than the one that sent the work."""
+    if _core.__version__ != expected:
+        raise RuntimeError(f"the worker on {socket.gethostname()} (process {os.getpid()}) has cgmca "
+                           f"{_core.__version__}, and the program that sends it work has {expected}; install the same "
+                           "version on all machines")
+
+
+def _with_more(part: Part, arrays: Sequence[Any], weights: Any) -> Part:
+    if isinstance(part, _core.Folds):
+        return part.with_more(arrays, sample_weight=weights)
+    return copy.copy(part).add(*arrays, sample_weight=weights)
+
+
+def _problem_of(work: Callable[[], Any]) -> Optional[Exception]:
+    try:
+        work()
+    except (ValueError, TypeError) as problem:
+        return problem
+    return None
+
+
+def _numbers(rows: Any, name: str, where: str) -> Any:
+    """An array of numbers; a ValueError names the first row that is of another width or holds none."""
+    _tables.refuse_complex(rows, name)
+    rows = _tables.plain(rows)
+    rows = rows.toarray() if _tables.is_sparse(rows) else np.asarray(rows)
+    if rows.dtype != object:
+        return rows
+    try:
+        return rows.astype(np.float64)
+    except (TypeError, ValueError):
+        for number, row in enumerate(rows):
+            try:
+                np.asarray(row, dtype=np.float64)
+            except (TypeError, ValueError) as problem:
+                raise ValueError(f"{where}: row {number} of {name} (counted from 0) holds no numbers: "
+                                 f"{problem}") from None
+        raise
+
+
+def named(where: str, work: Callable[[], Result]) -> Result:
+    """work(), with `where` before the message of a ValueError."""
+    try:
+        return work()
+    except ValueError as problem:
+        raise ValueError(f"{where}: {problem}") from None

@@ -36,8 +36,8 @@ class Recipe:
     >>> recipe.added(one, [np.array([[1, 2], [3, np.nan]]), np.zeros((2, 1))], None, "partition 5")
     Traceback (most recent call last):
     ...
-    ValueError: partition 5: domain 1 holds NaN at row 1, column 1 (counted from 0; a row is a sample). Remove or fill
-    in such samples in both domains first
+    ValueError: partition 5: domain 1 holds nan at row 1, column 1, counted from 0; leave such samples out, or fill them
+    in
     """
 
     features: Tuple[int, ...]
@@ -54,19 +54,19 @@ class Recipe:
         return _core.Summary(*self.features, accumulate=self.accumulate, names=self.names,
                              feature_names=self.feature_names)
 
-    def added(self, part: Optional[Part], arrays: Sequence[Any], weights: Any, where: str) -> Part:
-        """The part with more samples; `where` is what messages call these."""
+    def added(self, part: Optional[Part], arrays: Sequence[Any], weights: Any, where: str, before: int = 0) -> Part:
+        """The part with more samples. Messages call them rows `before`, `before` + 1, … of `where`."""
         check_version(self.version)
         part = self.empty() if part is None else part
         if all(len(rows) == 0 for rows in arrays):
             return part
-        arrays = [_numbers(rows, label(domain, len(arrays)), where) for domain, rows in enumerate(arrays, start=1)]
+        arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
+                  for domain, rows in enumerate(arrays, start=1)]
         try:
             return _with_more(part, arrays, weights)
-        except (ValueError, TypeError) as problem:
-            # Rows are counted from the first one of `where`, not of the part.
-            told = _problem_of(lambda: _with_more(self.empty(), arrays, weights)) or problem
-            raise type(told)(f"{where}: {told}") from None
+        except ValueError as problem:
+            place = _first_bad(arrays, weights, before)
+            raise ValueError(f"{where}: {place or problem}") from None
 
     def merged(self, one: Part, two: Part) -> Part:
         check_version(self.version)
@@ -95,15 +95,20 @@ def _with_more(part: Part, arrays: Sequence[Any], weights: Any) -> Part:
     return copy.copy(part).add(*arrays, sample_weight=weights)
 
 
-def _problem_of(work: Callable[[], Any]) -> Optional[Exception]:
-    try:
-        work()
-    except (ValueError, TypeError) as problem:
-        return problem
+def _first_bad(arrays: Sequence[Any], weights: Any, before: int) -> Optional[str]:
+    """The first NaN or infinity in a sample of a weight above 0."""
+    for domain, rows in enumerate(arrays, start=1):
+        bad = ~np.isfinite(rows) if rows.ndim == 2 else np.empty((0, 0), bool)
+        if weights is not None and len(weights) == len(bad):
+            bad[np.asarray(weights) == 0] = False
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            return (f"domain {domain} holds {rows[row, column]} at row {before + row}, column {column}, counted from 0; "
+                    "leave such samples out, or fill them in")
     return None
 
 
-def _numbers(rows: Any, name: str, where: str) -> Any:
+def _numbers(rows: Any, name: str, where: str, before: int) -> Any:
     """An array of numbers; a ValueError names the first row that is of another width or holds none."""
     _tables.refuse_complex(rows, name)
     rows = _tables.plain(rows)
@@ -117,7 +122,7 @@ def _numbers(rows: Any, name: str, where: str) -> Any:
             try:
                 np.asarray(row, dtype=np.float64)
             except (TypeError, ValueError) as problem:
-                raise ValueError(f"{where}: row {number} of {name} (counted from 0) holds no numbers: "
+                raise ValueError(f"{where}: row {before + number} of {name} (counted from 0) holds no numbers: "
                                  f"{problem}") from None
         raise
 

@@ -16,9 +16,9 @@ from ._domains import label
 Part = Union[_core.Summary, _core.Folds]
 Result = TypeVar("Result")
 
-# A merge costs about as much as adding 2 to 4 p samples, p being the features of all domains. With so many times p
-# samples to a part, merges take a small share of the time.
-_SAMPLES_PER_FEATURE = 16
+# A merge costs about as much as adding 4,000 to 10,000 samples (docs/scale.md), and more than some multiple of p where p,
+# the features of all domains, is large. With so many samples to a part, merges take a small share of the time.
+_SAMPLES_PER_PART, _SAMPLES_PER_FEATURE = 1 << 16, 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Recipe:
 
     @property
     def samples_per_part(self) -> int:
-        return _SAMPLES_PER_FEATURE * sum(self.features)
+        return max(_SAMPLES_PER_PART, _SAMPLES_PER_FEATURE * sum(self.features))
 
 
 def check_version(expected: str) -> None:

@@ -211,19 +211,21 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
     collections = dask.optimize(*collections)  # together, so that what they share is read once
     blocks = [list(array.to_delayed(optimize_graph=False).ravel()) for array in collections]
     lengths = collections[0].chunks[0]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
     added, merged = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
+    shared = dask.delayed(recipe, traverse=False)  # one copy for each worker, not for each block
     parts = []
     for chain in _chains(lengths, recipe.samples_per_part, _threads()):
         part = None
         for number in chain:
-            part = added(recipe, part, number, _first_row(lengths, number), weights is not None,
-                         *(of_array[number] for of_array in blocks))
+            first = None if np.isnan(starts[number]) else int(starts[number])
+            part = added(shared, part, number, first, weights is not None, *(array[number] for array in blocks))
         parts.append(part)
     if not parts:
         return recipe.empty()
     while len(parts) > 1:
         pairs = [parts[k:k + 2] for k in range(0, len(parts), 2)]
-        parts = [merged(recipe, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        parts = [merged(shared, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
     return dask.compute(parts[0])[0]
 
 
@@ -235,11 +237,6 @@ def _added(recipe: _parts.Recipe, part: Any, number: int, first: Optional[int], 
 
 def _merged(recipe: _parts.Recipe, one: Any, two: Any) -> Any:
     return recipe.merged(one, two)
-
-
-def _first_row(lengths: Sequence[float], number: int) -> Optional[int]:
-    first = sum(lengths[:number])
-    return None if np.isnan(first) else int(first)
 
 
 def _chains(lengths: Sequence[float], samples_per_part: int, threads: int) -> List[List[int]]:

@@ -180,27 +180,27 @@ def read_slowly(frame, log, fails_once=None):
 
 def test_a_partition_that_fails_is_read_again_and_counts_once(pairs, data, tmp_path):
     log = Log(tmp_path)
-    frame = read_slowly(pairs.select("x", "y").repartition(6), log, str(tmp_path / "failed"))
-    summary = cgmca.spark.summarize(frame, NAMES_OF_ARRAYS[0], NAMES_OF_ARRAYS[1])
+    frame = read_slowly(pairs.select(*NAMES).repartition(6), log, str(tmp_path / "failed"))
+    model = cgmca.spark.fit(cgmca.MCA(3), frame, NAMES[:5], NAMES[5:])
     assert os.path.exists(tmp_path / "failed")
     assert [block for block, _ in log.entries()].count("3") >= 2
-    assert_same_model(cgmca.MCA(3).fit_summary(summary), cgmca.MCA(3).fit(*data))
+    assert_same_model(model, halves(data))
 
 
-NAMES_OF_ARRAYS = "x", "y"
+def halves(data):
+    return cgmca.MCA(3).fit(data[0][:, :5], data[0][:, 5:])
 
 
 def test_an_executor_killed_in_mid_run_costs_nothing_but_time(pairs, data, tmp_path):
     log, killed = Log(tmp_path, pause=0.5), []
-    frame = read_slowly(pairs.select("x", "y").repartition(24), log)
-    recipe = cgmca._parts.Recipe((9, 6))
+    frame = read_slowly(pairs.select(*NAMES).repartition(24), log)
     killer = threading.Thread(target=lambda: killed.append(log.kill_one(
         lambda: {process for _, process in log.entries()}, 4)))
     killer.start()
-    summary = cgmca.spark._reduced(frame, cgmca.spark._Reader([["x"], ["y"]], None), recipe, 2)
+    model = cgmca.spark.fit(cgmca.MCA(3), frame, NAMES[:5], NAMES[5:])
     killer.join()
-    assert killed and summary.n_samples == 2000
-    assert_same_model(cgmca.MCA(3).fit_summary(summary), cgmca.MCA(3).fit(*data))
+    assert killed and model.n_samples_ == 2000
+    assert_same_model(model, halves(data))
     processes = {process for _, process in log.entries()}
     assert len(processes) >= 3  # two, and the one that took the place of the killed
     read = [block for block, _ in log.entries()]

@@ -1,13 +1,13 @@
-"""What Dask and Spark add to the time of `cgmca summarize` and `cgmca fit` with the same cores, and that the maps are equal.
+"""What Dask and Spark add to the time of `cgmca summarize` and `cgmca fit` with the same cores; the maps must be equal.
 
     PYTHONPATH=build/python python3 bench/engines.py dask|spark [--rows 2000000] [--features 128] [--cores 2]
         [--partitions 20 40 125] [--repeats 3] [--program build/cgmca] [--folder FOLDER]
 
-Two views of the same causes, --features each, go to X.npy and Y.npy (for Spark to a Parquet file too): 2,000,000 rows of
-128+128 are 4.1 GB. In turns, the command line summarizes and fits the .npy files in one process with --cores threads, and the
-engine fits the same samples with --cores workers of one thread, for each number of partitions. A session of the engine is
-started before; its start is not counted, because who has a cluster has it running. Fails where maps, correlations or objective
-differ by more than 1e-10.
+Two views of the same causes, --features each, go to X.npy and Y.npy (for Spark to a Parquet file too): 2,000,000 rows
+of 128+128 are 4.1 GB. In turns, the command line summarizes and fits the .npy files in one process with --cores
+threads, and the engine fits the same samples with --cores workers of one thread, for each number of partitions. The
+engine's session is started before and its start is not counted, because a cluster is running already. Fails where maps,
+correlations, objective or bound differ by more than 1e-10.
 """
 
 import argparse
@@ -31,7 +31,8 @@ COMPONENTS = 10
 def generate(folder, rows, features, step=50_000):
     """X.npy and Y.npy in blocks, so that memory stays small."""
     fixed = np.random.default_rng(0)
-    mixing = [fixed.normal(size=(COMPONENTS, features)) * np.linspace(1, 0.3, COMPONENTS)[:, None] for _ in "XY"]
+    sizes = np.linspace(1, 0.3, COMPONENTS)[:, None]  # which keep the correlations apart
+    mixing = [fixed.normal(size=(COMPONENTS, features)) * sizes for _ in "XY"]
     files = [np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.float64, (rows, features)) for name in "XY"]
     for first in range(0, rows, step):
         random = np.random.default_rng(first + 1)
@@ -46,7 +47,8 @@ def to_parquet(folder, step=20_000):
     import pyarrow.parquet
     arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in "XY"]
     schema = pyarrow.schema([(name, pyarrow.list_(pyarrow.float64())) for name in "xy"])
-    with pyarrow.parquet.ParquetWriter(folder / "pairs.parquet", schema, compression="none", use_dictionary=False) as file:
+    path = folder / "pairs.parquet"
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as file:
         for first in range(0, len(arrays[0]), step):
             columns = []
             for rows in (array[first:first + step] for array in arrays):
@@ -60,7 +62,8 @@ def by_command_line(folder, program, cores):
     start = time.perf_counter()
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(cores)}
     for command in (["summarize", folder / "X.npy", folder / "Y.npy", "-o", folder / "summary"],
-                    ["fit", "--summary", folder / "summary", "--cov", f"identity:{COMPONENTS}", "-o", folder / "model"]):
+                    ["fit", "--summary", folder / "summary", "-o", folder / "model",
+                     "--cov", f"identity:{COMPONENTS}"]):
         subprocess.run([program, *command, "--threads", str(cores), "--quiet"], check=True, env=environment)
     return time.perf_counter() - start, cgmca.load(folder / "model")
 
@@ -75,8 +78,9 @@ def dask_session(folder, cores):
     def fit(partitions):
         arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in "XY"]
         rows = -(-len(arrays[0]) // partitions)
-        lazy = [dask.array.map_blocks(read, str(folder / f"{name}.npy"), chunks=(cut(len(array), rows), array.shape[1:]),
-                                      dtype=np.float64, meta=np.empty((0, 0))) for name, array in zip("XY", arrays)]
+        lazy = [dask.array.map_blocks(read, str(folder / f"{name}.npy"), dtype=np.float64, meta=np.empty((0, 0)),
+                                      chunks=(cut(len(array), rows), array.shape[1:]))
+                for name, array in zip("XY", arrays)]
         return cgmca.dask.fit(cgmca.MCA(COMPONENTS), *lazy)
 
     def cut(count, rows):

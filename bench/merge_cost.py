@@ -1,4 +1,4 @@
-"""What a merge of two summaries costs beside adding samples, in processor time of one thread. docs/scale.md has the table.
+"""What a merge of two summaries costs beside adding samples, in processor time of one thread: docs/scale.md.
 
     PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/merge_cost.py
 """

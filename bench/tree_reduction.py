@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/python /usr/bin/python3 bench/tree_reduction.py [--workers 1000] [--rows 5000] [--features 24 8]
 
-Prints what each level of the tree moves, the processor time of the longest path of merges, and how far the maps are from those of
-one pass over all samples. docs/scale.md has the table.
+Prints what each level of the tree moves, the processor time of the longest path of merges, and how far the maps are
+from those of one pass over all samples. docs/scale.md has the table.
 """
 
 import argparse
@@ -52,7 +52,8 @@ def main():
         pairs, parts = [parts[k:k + 2] for k in range(0, len(parts), 2)], []
         for pair in pairs:
             start = time.process_time()
-            parts.append(pickle.dumps(pickle.loads(pair[0]).merge(pickle.loads(pair[1]))) if len(pair) == 2 else pair[0])
+            first = pair[0]
+            parts.append(pickle.dumps(pickle.loads(first).merge(pickle.loads(pair[1]))) if len(pair) == 2 else first)
             longest = max(longest, time.process_time() - start)
         path, moved = path + longest, moved + sent
         print(f"{level:5} {sum(len(pair) == 2 for pair in pairs):6} {sent / 1e6:9.2f} {1000 * longest:18.1f}")

@@ -1,4 +1,4 @@
-"""Denoise samples with Dask: python3 examples/engine_dask.py. Any of Dask's schedulers and clusters does the same."""
+"""Denoise samples with Dask: python3 examples/engine_dask.py. Any of Dask's schedulers does the same."""
 import dask.array
 import cgmca
 import cgmca.dask

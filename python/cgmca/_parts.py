@@ -16,8 +16,8 @@ from ._domains import label
 Part = Union[_core.Summary, _core.Folds]
 Result = TypeVar("Result")
 
-# A merge costs about as much as adding 4,000 to 10,000 samples (docs/scale.md), and more than some multiple of p where p,
-# the features of all domains, is large. With so many samples to a part, merges take a small share of the time.
+# A merge costs as much as adding 4,000 to 14,000 samples (docs/scale.md), and more where p, the features of all domains,
+# is large. With so many samples to a part, at least the first number and the second times p, merges take a small share.
 _SAMPLES_PER_PART, _SAMPLES_PER_FEATURE = 1 << 16, 16
 
 
@@ -103,8 +103,8 @@ def _first_bad(arrays: Sequence[Any], weights: Any, before: int) -> Optional[str
             bad[np.asarray(weights) == 0] = False
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            return (f"domain {domain} holds {rows[row, column]} at row {before + row}, column {column}, counted from 0; "
-                    "leave such samples out, or fill them in")
+            return (f"domain {domain} holds {rows[row, column]} at row {before + row}, column {column}, counted from "
+                    "0; leave such samples out, or fill them in")
     return None
 
 

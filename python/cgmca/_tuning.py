@@ -173,11 +173,11 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], *, covarianc
                max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
                repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Any = None,
                extra_Y: Any = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
-    """`tune` for pairs that others deal to folds: make((folds, repeats, seed)). `cgmca.dask` and `cgmca.spark` use it."""
+    """`tune` for pairs that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`."""
     if criterion in ("classification", "partner"):
-        raise ValueError(f"the criterion '{criterion}' needs the pairs themselves, and the workers send summaries; take "
-                         "'translation', 'translation-to-2', 'distance' or 'likelihood', or use cgmca.tune with as many "
-                         "pairs as fit into memory")
+        raise ValueError(f"the criterion '{criterion}' needs the pairs themselves, and the workers send summaries; "
+                         "take 'translation', 'translation-to-2', 'distance' or 'likelihood', or use cgmca.tune with as "
+                         "many pairs as fit into memory")
     grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
     return _result(_core.tune_folds(dealt, **grid, extra_X=_tables.plain(extra_X), extra_Y=_tables.plain(extra_Y),

@@ -194,8 +194,8 @@ def _array_of(columns: Sequence[Any], name: str, width: int, where: str, before:
     ragged = (lengths != width) & ~null
     if ragged.any():
         row = int(ragged.argmax())
-        raise ValueError(f"{where}: row {before + row} of column '{name}' (counted from 0) holds {lengths[row]} numbers; "
-                         f"the domain has {width} features")
+        raise ValueError(f"{where}: row {before + row} of column '{name}' (counted from 0) holds {lengths[row]} "
+                         f"numbers; the domain has {width} features")
     values = _tables._numbers(column.flatten()).reshape(-1, width)
     if not null.any():
         return values

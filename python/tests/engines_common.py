@@ -11,7 +11,7 @@ LIMIT = 1e-10
 
 
 def assert_same_model(found, wanted, limit=LIMIT):
-    """Maps, correlations and certificate of two fits agree, relative to their size; no sample is lost or counted twice."""
+    """Maps, correlations and certificate of two fits agree; no sample is lost or counted twice."""
     assert found.n_samples_ == wanted.n_samples_
     for A, B in zip(found.A_, wanted.A_):
         assert np.abs(A - B).max() <= limit * np.abs(B).max()

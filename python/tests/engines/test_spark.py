@@ -99,7 +99,8 @@ def test_parquet_in_parquet_out(spark, pairs, data, tmp_path):
     table = spark.read.parquet(str(tmp_path / "out")).toPandas().sort_values("row")
     assert list(table)[-4:] == ["x_from_y", "error", "z", "fused"] and len(table) == len(X)
     estimate, error = model.translate(Y, return_std=True)
-    for name, wanted in [("x_from_y", estimate), ("error", error), ("z", model.transform(X)), ("fused", model.fuse(X, Y))]:
+    for name, wanted in [("x_from_y", estimate), ("error", error), ("z", model.transform(X)),
+                         ("fused", model.fuse(X, Y))]:
         assert np.allclose(np.stack(table[name]), wanted), name
     with pytest.raises(ValueError, match="the frame has a column 'z' already"):
         cgmca.spark.transform(model, made, "x")
@@ -149,8 +150,8 @@ def test_bad_columns_are_refused(pairs):
 
 def test_an_executor_of_another_version_is_refused_by_name(pairs, monkeypatch):
     monkeypatch.setattr(cgmca._parts.Recipe, "__init__", with_version("9.9.9", cgmca._parts.Recipe.__init__))
-    with pytest.raises(Exception, match=r"the worker on .* \(process \d+\) has cgmca [\d.]+, and the program that sends "
-                                        r"it work has 9.9.9"):
+    with pytest.raises(Exception, match=r"the worker on .* \(process \d+\) has cgmca [\d.]+, and the program that "
+                                        r"sends it work has 9.9.9"):
         cgmca.spark.summarize(pairs, "x", "y")
 
 

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-interop test-browser wheel bench sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-engines test-interop test-browser wheel bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -26,6 +26,11 @@ demo:
 
 test: build
 	@ctest --preset release
+
+# cgmca.spark with PySpark, and cgmca.dask with the newest Dask, both from PyPI.
+test-engines: build
+	@tools/install-deps engines
+	@python/tests/check_engines.sh
 
 # Files of GNU Octave and h5py, in both directions; image filters against Octave and scikit-image. Debian's own Python,
 # which has Debian's h5py.

@@ -25,7 +25,8 @@ True
 >>> three.translate({"noisy": names["noisy"], "other": Y}, target="clean").shape
 (300, 8)
 
-Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summary`. Files: `read`, `read_blocks`,
+Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summary`; on a cluster: `cgmca.dask` and
+`cgmca.spark`, which are imported by themselves. Files: `read`, `read_blocks`,
 `write`; `load` and `save` for models, which the command line `cgmca` shares. Complex data: `real_features`. Covariances
 by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`; how many correlations are real:
 `permutation_test`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`,

@@ -182,22 +182,41 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         kept = weights > 0
         X, Y, weights = X[kept], Y[kept], weights[kept]
         labels = None if labels is None else _labels_of(labels, kept)
-    families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
     if labels is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
         raise ValueError("labelled samples without the labels of the pairs")
     labelled, of_labelled = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
     asked, of_asked = _with_more(Y, labels, queries, query_labels, "queries", "query_labels")
     _, numbers = np.unique(np.concatenate([of_labelled, of_asked]), return_inverse=True)
     found = _core.tune(
-        X, Y, families=families, ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
-        max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
-        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds,
-        repeats=as_count("repeats", repeats) or 0, seed=seed,
-        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, references=labelled,
+        X, Y, **_grid(covariance, n_components, max_rank, ridge, criterion, rank_tol), folds=folds,
+        repeats=as_count("repeats", repeats) or 0, seed=seed, extra_X=extra_X, extra_Y=extra_Y, references=labelled,
         reference_labels=numbers[:len(of_labelled)].tolist(), queries=asked,
-        query_labels=numbers[len(of_labelled):].tolist(), progress=progress, sample_weight=weights,
-        more_X=references)
+        query_labels=numbers[len(of_labelled):].tolist(), progress=progress, sample_weight=weights, more_X=references)
     return _result(found)
+
+
+def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], *, covariance: Any = None, n_components: Any = None,
+               max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
+               repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Any = None,
+               extra_Y: Any = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+    """`tune` for pairs that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`."""
+    if criterion in ("classification", "partner"):
+        raise ValueError(f"the criterion '{criterion}' needs the pairs themselves, and the workers send summaries; "
+                         "take 'translation', 'translation-to-2', 'distance' or 'likelihood', or use cgmca.tune with as "
+                         "many pairs as fit into memory")
+    grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
+    dealt = make((folds, as_count("repeats", repeats) or 0, seed))
+    return _result(_core.tune_folds(dealt, **grid, extra_X=_tables.plain(extra_X), extra_Y=_tables.plain(extra_Y),
+                                    progress=progress))
+
+
+def _grid(covariance: Any, n_components: Any, max_rank: Any, ridge: Any, criterion: Any,
+          rank_tol: Any) -> Dict[str, Any]:
+    families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
+    return {"families": families, "ranks": [as_count("n_components", k) or 0 for k in _list(n_components)],
+            "max_ranks": [as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
+            "ridges": [as_ridge(value) for value in _list(ridge)], "criterion": criterion,
+            "rank_tol": as_fraction("rank_tol", rank_tol)}
 
 
 def _result(found: Dict[str, Any], **more: Any) -> TuneResult:
@@ -238,11 +257,9 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
         classes = None if classes is None else classes[kept]
     numbers = [] if classes is None else np.unique(classes, return_inverse=True)[1].tolist()
     found = _core.tune_views(
-        arrays, families=_list(covariance), ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
-        max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
-        ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds,
-        repeats=as_count("repeats", repeats) or 0, seed=seed, rank_tol=as_fraction("rank_tol", rank_tol), extra=extra,
-        labels=numbers, graph=graph, progress=progress, sample_weight=weights)
+        arrays, **_grid(covariance, n_components, max_rank, ridge, criterion, rank_tol), folds=folds,
+        repeats=as_count("repeats", repeats) or 0, seed=seed, extra=extra, labels=numbers, graph=graph,
+        progress=progress, sample_weight=weights)
     full = isinstance(graph, str) and graph == "full"
     return _result(found, **({} if full else {"graph": graph}))
 

@@ -53,21 +53,53 @@ py::dict describe(const TuneResult& result) {
   return found;
 }
 
-// All that a search of more than two domains uses.
-struct ViewSearch {
-  TuneOptions options;
-  std::vector<Matrix> X;
-  std::vector<std::optional<Summary>> extra;
-  std::optional<Folds> folds;
-};
+void deal(Folds& folds, const std::vector<Samples>& domains, const py::object& sample_weight) {
+  check_matched(domains);
+  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
+  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
+                                     [&](Index first, const MatchedSamples& block) {
+                                       if (!weights) return folds.add(block);
+                                       folds.add(block, weights->segment(first, block.front().cols()));
+                                     });
+}
 
 // All that a search uses.
 struct Search {
   TuneOptions options;
-  Matrix X1, X2, more1, references, queries;
-  std::optional<Summary> extra1, extra2;
+  std::vector<Matrix> X;  // of each domain, where the samples themselves are needed
+  Matrix more1, references, queries;
+  std::vector<std::optional<Summary>> extra;  // of each domain
   std::optional<Folds> folds;
 };
+
+// What searches over pairs, over more domains and over folds share. `names`: what Python calls the extra samples.
+std::shared_ptr<Search> make_search(const std::vector<std::string>& families, const std::vector<Index>& ranks,
+                                    const std::vector<Index>& max_ranks, const std::vector<py::object>& ridges,
+                                    const std::optional<std::string>& criterion, std::optional<double> rank_tol,
+                                    const std::vector<std::pair<std::string, py::object>>& extra) {
+  auto search = std::make_shared<Search>();
+  TuneOptions& options = search->options;
+  for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
+  options.ranks = ranks;
+  options.max_ranks = max_ranks;
+  for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
+  if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
+  options.data.rank_tol = rank_tol;
+  for (const auto& [name, rows] : extra) search->extra.push_back(summarize_extra(rows, name.c_str()));
+  std::vector<const Summary*> summaries;
+  for (const auto& summary : search->extra) summaries.push_back(summary ? &*summary : nullptr);
+  options.data.extra = PerDomain<const Summary*>(summaries);
+  return search;
+}
+
+py::dict run(const std::shared_ptr<Search>& search, const py::object& progress) {
+  return describe(interruptibly<TuneResult>(
+      [search](const Report& report) {
+        search->options.progress = report;
+        return tune(*search->folds, search->options);
+      },
+      progress));
+}
 
 py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std::vector<std::string>& families,
                     const std::vector<Index>& ranks, const std::vector<Index>& max_ranks,
@@ -76,21 +108,12 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
                     const py::object& extra_Y, const py::object& references, const std::vector<int>& reference_labels,
                     const py::object& queries, const std::vector<int>& query_labels, const py::object& progress,
                     const py::object& sample_weight, const py::object& more_X) {
-  const auto search = std::make_shared<Search>();
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol,
+                                  {{"extra_X", extra_X}, {"extra_Y", extra_Y}});
   TuneOptions& options = search->options;
-  for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
-  options.ranks = ranks;
-  options.max_ranks = max_ranks;
-  for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
-  if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
-  search->extra1 = summarize_extra(extra_X, "extra_X");
-  search->extra2 = summarize_extra(extra_Y, "extra_Y");
-  options.data.rank_tol = rank_tol;
-  options.data.extra = {search->extra1 ? &*search->extra1 : nullptr, search->extra2 ? &*search->extra2 : nullptr};
   if (options.criterion == Criterion::partner || !references.is_none()) {
-    search->X1 = whole(rows1, "X");
-    search->X2 = whole(rows2, "Y");
-    options.pairs = {&search->X1, &search->X2};
+    search->X = {whole(rows1, "X"), whole(rows2, "Y")};
+    options.pairs = {&search->X[0], &search->X[1]};
     if (!more_X.is_none()) {
       search->more1 = whole(more_X, "references");
       options.pairs.more1 = &search->more1;
@@ -103,26 +126,10 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   }
 
   const std::vector<Samples> domains = {{rows1, "X"}, {rows2, "Y"}};
-  const Samples &X = domains[0], &Y = domains[1];
-  if (X.count() != Y.count()) {
-    throw UnequalSamples(fmt::format("domain 1 has {} samples and domain 2 has {}; matched pairs need as many of each",
-                                     X.count(), Y.count()));
-  }
-  search->folds.emplace(std::vector<DomainInfo>{X.features(), Y.features()},
-                        FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
-  const std::optional<Vector> weights = weights_from(sample_weight, X.count());
-  for_matched_blocks<MatchedSamples>(domains, block_samples(X.features() + Y.features()),
-                                     [&](Index first, const MatchedSamples& block) {
-                                       if (!weights) return search->folds->add(block);
-                                       search->folds->add(block, weights->segment(first, block.front().cols()));
-                                     });
-  const auto result = interruptibly<TuneResult>(
-      [search](const Report& report) {
-        search->options.progress = report;
-        return tune(*search->folds, search->options);
-      },
-      progress);
-  return describe(result);
+  const FoldOptions dealing{.folds = folds, .repeats = repeats, .seed = seed};
+  search->folds.emplace(std::vector<DomainInfo>{domains[0].features(), domains[1].features()}, dealing);
+  deal(*search->folds, domains, sample_weight);
+  return run(search, progress);
 }
 
 // Of more than two domains.
@@ -132,19 +139,11 @@ py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& 
                     Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::sequence& extra,
                     const std::vector<int>& labels, const py::object& graph, const py::object& progress,
                     const py::object& sample_weight) {
-  const auto search = std::make_shared<ViewSearch>();
+  std::vector<std::pair<std::string, py::object>> named;
+  for (std::size_t i = 0; i < extra.size(); ++i) named.emplace_back(fmt::format("extra[{}]", i), extra[i]);
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, named);
   TuneOptions& options = search->options;
-  for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
-  options.ranks = ranks;
-  options.max_ranks = max_ranks;
-  for (const auto& ridge : ridges) options.ridges.push_back(ridge_of(ridge));
-  if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
   options.graph = graph_of(graph);
-  options.data.rank_tol = rank_tol;
-  for (std::size_t i = 0; i < extra.size(); ++i) {
-    search->extra.push_back(summarize_extra(extra[i], fmt::format("extra[{}]", i).c_str()));
-  }
-  for (const auto& summary : search->extra) options.data.extra.push_back(summary ? &*summary : nullptr);
   const std::vector<Samples> domains = matched_samples(arrays);
   check_matched(domains);
   if (!labels.empty()) {
@@ -158,18 +157,50 @@ py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& 
   std::vector<DomainInfo> infos;
   for (const Samples& domain : domains) infos.emplace_back(domain.features());
   search->folds.emplace(infos, FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
-  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
-  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
-                                     [&](Index first, const MatchedSamples& block) {
-                                       if (!weights) return search->folds->add(block);
-                                       search->folds->add(block, weights->segment(first, block.front().cols()));
-                                     });
-  return describe(interruptibly<TuneResult>(
-      [search](const Report& report) {
-        search->options.progress = report;
-        return tune(*search->folds, search->options);
-      },
-      progress));
+  deal(*search->folds, domains, sample_weight);
+  return run(search, progress);
+}
+
+// Pairs that another process may have dealt to folds.
+py::dict tune_folds(const Folds& folds, const std::vector<std::string>& families, const std::vector<Index>& ranks,
+                    const std::vector<Index>& max_ranks, const std::vector<py::object>& ridges,
+                    const std::optional<std::string>& criterion, std::optional<double> rank_tol,
+                    const py::object& extra_X, const py::object& extra_Y, const py::object& progress) {
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol,
+                                  {{"extra_X", extra_X}, {"extra_Y", extra_Y}});
+  search->folds = folds;
+  return run(search, progress);
+}
+
+// Folds are never changed once Python has them, so that threads need no lock.
+Folds with_more(const Folds& folds, const py::sequence& arrays, const py::object& sample_weight) {
+  Folds more = folds;
+  const std::vector<Samples> domains = matched_samples(arrays);
+  if (static_cast<Index>(domains.size()) != folds.domains()) {
+    throw InvalidInput(fmt::format("samples of {} domains for folds of {}", domains.size(), folds.domains()));
+  }
+  deal(more, domains, sample_weight);
+  return more;
+}
+
+Folds merged(const Folds& one, const Folds& two) {
+  const py::gil_scoped_release release;
+  Folds both = one;
+  both.merge(two);
+  return both;
+}
+
+void bind_folds(py::module_& module) {
+  py::class_<Folds>(module, "Folds", "Pairs dealt to folds for cross-validation: what `tune` needs of them.")
+      .def(py::init([](Index d1, Index d2, Index folds, Index repeats, std::uint64_t seed) {
+             return Folds({d1, d2}, FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+           }),
+           py::arg("d1"), py::arg("d2"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
+      .def("with_more", &with_more, py::arg("arrays"), py::arg("sample_weight") = py::none())
+      .def("merged", &merged, py::arg("other"))
+      .def_property_readonly("n_samples", &Folds::samples)
+      .def(py::pickle([](const Folds& self) { return py::bytes(self.to_bytes()); },
+                      [](const py::bytes& bytes) { return Folds::from_bytes(std::string_view(bytes)); }));
 }
 
 py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& max_rank,
@@ -193,6 +224,10 @@ py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& m
 }  // namespace
 
 void bind_tune(py::module_& module) {
+  bind_folds(module);
+  module.def("tune_folds", &tune_folds, py::arg("folds"), py::arg("families"), py::arg("ranks"), py::arg("max_ranks"),
+             py::arg("ridges"), py::arg("criterion"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"),
+             py::arg("progress"));
   module.def("tune", &tune_pairs, py::arg("X"), py::arg("Y"), py::arg("families"), py::arg("ranks"),
              py::arg("max_ranks"), py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"),
              py::arg("seed"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"), py::arg("references"),

@@ -1,11 +1,13 @@
 """What a user writes, for mypy --strict."""
 
-from typing import List, Tuple
+from typing import Any, List, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cgmca
+import cgmca.dask
+import cgmca.spark
 from cgmca import CGMCA, MCA, Covariance, Summary
 from cgmca.image import medfilt2, ssim
 
@@ -47,6 +49,14 @@ def match(optical: Array, radar: Array, infrared: Array) -> Tuple[Array, float]:
     print(mapped[0], estimate / error, model.certificate_.starts[0].kind, model.domain_names_[0])
     print(model.verify([optical, radar, infrared])["gap"], model.apply(radar, "radar"), model.common_correlations_[0, 1])
     return fused, model.certificate_.gap
+
+
+def on_a_cluster(frame: Any, X: Any, Y: Any) -> Array:
+    model: MCA = cgmca.dask.fit(MCA(2), X, Y)
+    summary: Summary = cgmca.spark.summarize(frame, "x", ["y1", "y2"], weight="w")
+    print(summary.n_samples, cgmca.dask.tune(X, Y, ridge=[0, 1]).params, cgmca.spark.fuse(model, frame, "x", "y"))
+    translated: Array = cgmca.dask.translate(model, Y).compute()
+    return translated
 
 
 def gather(paths: List[Tuple[str, str]]) -> MCA:

@@ -1,0 +1,326 @@
+"""CGMCA of Spark data frames.
+
+Every partition becomes a `Summary` on its executor, by ``mapInArrow``. Summaries are merged in a tree, and the driver
+fits the maps. What uses the maps goes from data frame to data frame, partition by partition.
+
+    pairs = spark.read.parquet("pairs")                        # columns x and y, array<double>
+    model = cgmca.spark.fit(cgmca.MCA(n_components=10), pairs, "x", "y")
+    cgmca.spark.translate(model, pairs, "y", to="x_from_y").write.parquet("translated")
+
+A domain's columns are given as one name, of a column that holds arrays of numbers or ML vectors, or a number; or as a
+list of names of number columns. Several domains are given as a list or dict of these. `docs/scale.md` says what moves
+between executors, and when. PySpark 3.4 or newer and PyArrow are needed, on the executors cgmca too.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core, _parts, _tables
+from ._domains import by_number, is_dict, names_of_new, number_of
+from ._estimators import CGMCA, MCA
+from ._tuning import TuneResult
+from ._tuning import tune_folds as _tune_folds
+
+__all__ = ["fit", "fuse", "summarize", "transform", "translate", "tune"]
+
+Estimator = Union[CGMCA, MCA]
+Columns = Union[str, Sequence[str]]
+
+
+def summarize(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
+              accumulate: str = "auto", depth: int = 2) -> _core.Summary:
+    """The `Summary` of all rows of a Spark data frame, computed now.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    X, Y : str or list of str; X also a list or dict of them, one for each domain
+        The columns of each domain: a column of arrays, of ML vectors or of numbers, or a list of number columns. A list
+        of names without Y is one domain for each: ``["optical", "radar", "infrared"]``.
+    weight : str, optional
+        A column that says how often each row counts.
+    accumulate : {'auto', 'qr', 'gram'}
+        See `Summary`.
+    depth : int
+        Of the tree by which the summaries are merged.
+    """
+    names, domains = _domains_of(X, Y)
+    reader = _Reader(domains, weight)
+    recipe = _parts.Recipe(_widths(frame, reader), names=names, accumulate=accumulate,
+                           feature_names=tuple(tuple(columns) if len(columns) > 1 else None for columns in domains))
+    summary: _core.Summary = _reduced(frame, reader, recipe, depth)
+    return summary
+
+
+def fit(estimator: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
+        extra_X: Any = None, extra_Y: Any = None, extra: Any = None, depth: int = 2) -> Any:
+    """Fit `CGMCA` or `MCA` to columns of a Spark data frame; returns the estimator.
+
+    The parameters are those of `summarize`; ``extra_X``, ``extra_Y`` and ``extra`` are arrays in memory, as in
+    `CGMCA.fit`. The result is that of ``estimator.fit`` with the same samples, to rounding.
+    """
+    estimator._refuse_to_calibrate("cgmca.spark.fit")
+    summary = summarize(frame, X, Y, weight=weight, accumulate=estimator.accumulate, depth=depth)
+    return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
+
+
+def tune(frame: Any, X: Columns, Y: Columns, *, weight: Optional[str] = None, depth: int = 2,
+         **settings: Any) -> TuneResult:
+    """`cgmca.tune` over the pairs of a Spark data frame, in one pass.
+
+    ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
+    rank_tol, extra_X, extra_Y and progress. The criteria 'classification' and 'partner' need the pairs themselves and
+    are refused. Each partition is dealt to folds by itself, so that other partitions make other folds.
+    """
+    _, domains = _domains_of(X, Y)
+    reader = _Reader(domains, weight)
+
+    def make(folds: Tuple[int, int, int]) -> _core.Folds:
+        made: _core.Folds = _reduced(frame, reader, _parts.Recipe(_widths(frame, reader), folds=folds), depth)
+        return made
+
+    return _tune_folds(make, **settings)
+
+
+def transform(model: Estimator, frame: Any, columns: Columns, domain: Union[int, str] = 1, *, to: str = "z",
+              missing: str = "error") -> Any:
+    """The frame with one more column ``to``: samples of a domain in the common space, as array<double>."""
+    number = number_of(domain, model._domain_names())
+    return _mapped(model, frame, [(number, columns)], _Use("apply", {"domain": number, "missing": missing}), [to])
+
+
+def translate(model: Estimator, frame: Any, columns: Any, source: Any = None, target: Union[int, str] = 1, *, to: str,
+              std: Optional[str] = None, method: str = "lmmse", missing: str = "error") -> Any:
+    """The frame with one more column ``to``: samples of one domain, or of several together, as those of another.
+
+    Parameters
+    ----------
+    columns : str or list of str; for several domains a dict by their names
+    source, target : int or str
+        Numbers or names of domains. Default: domain 2 of two domains, to domain 1.
+    to, std : str
+        The columns that the estimates and, if given, their standard errors go to, as array<double>.
+    method, missing
+        As for `CGMCA.translate`.
+    """
+    names = model._domain_names()
+    if is_dict(columns):
+        given = by_number(columns, names)
+    else:
+        given = [(number_of(2 if source is None and len(names) == 2 else source, names), columns)]
+    options = {"source": [number for number, _ in given], "target": number_of(target, names), "method": method,
+               "missing": missing, "return_std": std is not None}
+    return _mapped(model, frame, given, _Use("translate", options), [to] if std is None else [to, std])
+
+
+def fuse(model: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *, to: str = "fused",
+         method: str = "estimate") -> Any:
+    """The frame with one more column ``to``: one point of the common space for each row, as array<double>.
+
+    X and Y are columns as in `summarize`, None for a domain that is absent; for more domains X is a list or dict of
+    them. A row whose domain is null or holds NaN is fused from the others.
+    """
+    names = model._domain_names()
+    given = by_number(X, names) if Y is None and (is_dict(X) or isinstance(X, (list, tuple))) else [
+        (number, columns) for number, columns in ((1, X), (2, Y)) if columns is not None]
+    if not given:
+        raise ValueError("fuse needs the columns of at least one domain")
+    return _mapped(model, frame, given, _Use("fuse", {"method": method, "domains": [number for number, _ in given]}),
+                   [to])
+
+
+# Columns as arrays
+
+def _domains_of(X: Any, Y: Any) -> Tuple[Optional[Tuple[str, ...]], List[List[str]]]:
+    """The names of the domains, if a dict gives them, and the columns of each.
+
+    >>> _domains_of("x", ["a", "b"])
+    (None, [['x'], ['a', 'b']])
+    >>> _domains_of({"optical": "x", "radar": ["a", "b"]}, None)
+    (('optical', 'radar'), [['x'], ['a', 'b']])
+    """
+    if Y is not None:
+        return None, [_listed(X), _listed(Y)]
+    if isinstance(X, str) or len(X) < 2:
+        raise ValueError("give the columns of X and Y, or as X a list or dict with those of at least two domains")
+    names = names_of_new(X)
+    return tuple(names) if names else None, [_listed(one) for one in (X.values() if is_dict(X) else X)]
+
+
+def _listed(columns: Any) -> List[str]:
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"the columns of a domain are given by their names, not by {columns!r}")
+    return listed
+
+
+class _Reader(NamedTuple):
+    """The arrays of each domain, and the weights, of Arrow columns that hold them one after another."""
+
+    domains: List[List[str]]
+    weight: Optional[str]
+
+    def columns(self, frame: Any) -> List[Any]:
+        """These columns of a frame, all of them double or array<double>."""
+        chosen = [_column(frame, name, len(names) > 1) for names in self.domains for name in names]
+        if self.weight is not None:
+            chosen.append(_column(frame, self.weight, True))
+        return [column.alias(f"cgmca_input_{k}") for k, column in enumerate(chosen)]
+
+    def first(self, domain: int) -> int:
+        """The place of a domain's first column; of the weights' after the last domain."""
+        return sum(len(names) for names in self.domains[:domain])
+
+    def arrays(self, columns: Sequence[Any], widths: Sequence[int], where: str, before: int) -> List[Any]:
+        return [_array_of(columns[self.first(k):self.first(k + 1)], names[0], widths[k], where, before)
+                for k, names in enumerate(self.domains)]
+
+    def weights(self, columns: Sequence[Any]) -> Any:
+        return None if self.weight is None else _tables._numbers(columns[self.first(len(self.domains))])
+
+
+def _array_of(columns: Sequence[Any], name: str, width: int, where: str, before: int) -> Any:
+    """Rows of numbers from one column of lists, or from columns of numbers. Nulls become NaN."""
+    import pyarrow
+    column = columns[0]
+    if not (pyarrow.types.is_list(column.type) or pyarrow.types.is_large_list(column.type)):
+        return np.column_stack([_tables._numbers(one) for one in columns])
+    lengths = np.diff(column.offsets.to_numpy())
+    null = column.is_null().to_numpy(zero_copy_only=False)
+    ragged = (lengths != width) & ~null
+    if ragged.any():
+        row = int(ragged.argmax())
+        raise ValueError(f"{where}: row {before + row} of column '{name}' (counted from 0) holds {lengths[row]} "
+                         f"numbers; the domain has {width} features")
+    values = _tables._numbers(column.flatten()).reshape(-1, width)
+    if not null.any():
+        return values
+    rows = np.full((len(column), width), np.nan)
+    rows[~null] = values
+    return rows
+
+
+def _column(frame: Any, name: str, number_only: bool) -> Any:
+    from pyspark.sql import functions, types
+    if name not in frame.columns:
+        raise ValueError(f"no column '{name}'; there are {', '.join(map(repr, frame.columns[:20]))}")
+    kind = frame.schema[name].dataType
+    column = functions.col(f"`{name}`")
+    if isinstance(kind, types.NumericType) or isinstance(kind, types.BooleanType):
+        return column.cast("double")
+    if number_only:
+        raise ValueError(f"column '{name}' holds {kind.simpleString()}; a number is needed here")
+    if isinstance(kind, types.ArrayType) and isinstance(kind.elementType, types.NumericType):
+        return column.cast("array<double>")
+    if kind.typeName() in ("vectorudt", "udt") or "VectorUDT" in type(kind).__name__:
+        from pyspark.ml.functions import vector_to_array
+        return vector_to_array(column)
+    raise ValueError(f"column '{name}' holds {kind.simpleString()}; numbers, array<double> or ML vectors are needed")
+
+
+def _widths(frame: Any, reader: _Reader) -> Tuple[int, ...]:
+    """Features of each domain: the number of its columns, or the length of the first array in its one column."""
+    from pyspark.sql import functions, types
+    inputs = frame.select(*reader.columns(frame))
+    widths = [len(names) for names in reader.domains]
+    for domain in range(len(widths)):
+        name = inputs.columns[reader.first(domain)]
+        if isinstance(inputs.schema[name].dataType, types.ArrayType):
+            row = inputs.where(functions.col(name).isNotNull()).select(functions.size(name)).first()
+            if row is None:
+                raise ValueError(f"column '{reader.domains[domain][0]}' has no rows, so that nothing says how many "
+                                 "features it has")
+            widths[domain] = int(row[0])
+    return tuple(widths)
+
+
+# Parts and their reduction
+
+def _partition() -> str:
+    from pyspark import TaskContext
+    context = TaskContext.get()
+    return f"partition {context.partitionId() if context is not None else 0}"
+
+
+def _reduced(frame: Any, reader: _Reader, recipe: _parts.Recipe, depth: int) -> Any:
+    """The part of all rows: one for each partition, merged in a tree."""
+
+    def summarized(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        where, part, row = _partition(), recipe.empty(), 0
+        for batch in batches:
+            arrays = reader.arrays(batch.columns, recipe.features, where, row)
+            part = recipe.added(part, arrays, reader.weights(batch.columns), where, row)
+            row += batch.num_rows
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array([pickle.dumps(part)], pyarrow.binary())], ["part"])
+
+    def merged(one: Optional[bytes], two: Optional[bytes]) -> Optional[bytes]:
+        if one is None or two is None:
+            return two if one is None else one
+        return pickle.dumps(recipe.merged(pickle.loads(one), pickle.loads(two)))
+
+    parts = frame.select(*reader.columns(frame)).mapInArrow(summarized, "part binary")
+    # treeReduce, but None where there are no partitions at all
+    whole = parts.rdd.map(lambda row: bytes(row[0])).treeAggregate(None, merged, merged, depth)
+    return recipe.empty() if whole is None else pickle.loads(whole)
+
+
+# Maps, partition by partition
+
+class _Use(NamedTuple):
+    """One of a model's methods."""
+
+    method: str
+    options: Dict[str, Any]
+
+    def __call__(self, model: Any, arrays: List[Any]) -> Tuple[Any, ...]:
+        options = dict(self.options)
+        if self.method == "fuse":
+            samples: List[Any] = [None] * len(model._domain_names())
+            for number, rows in zip(options.pop("domains"), arrays):
+                samples[number - 1] = rows
+            return (model.fuse(samples, **options),)
+        if self.method == "translate" and len(arrays) == 1:
+            options["source"] = options["source"][0]
+        found = getattr(model, self.method)(arrays if len(arrays) > 1 else arrays[0], **options)
+        return found if isinstance(found, tuple) else (found,)
+
+
+def _mapped(model: Estimator, frame: Any, given: Sequence[Tuple[int, Any]], use: _Use, names: Sequence[str]) -> Any:
+    """The frame with more columns, of arrays, which `use` makes of the domains given."""
+    from pyspark.sql import functions, types
+    kept = list(frame.columns)
+    for name in names:
+        if name in kept:
+            raise ValueError(f"the frame has a column '{name}' already; give another name")
+    reader = _Reader([_listed(columns) for _, columns in given], None)
+    inputs = frame.select(*(functions.col(f"`{name}`") for name in kept), *reader.columns(frame))
+    widths = [model._fitted().features(number) for number, _ in given]
+    arrays_of_doubles = [types.StructField(name, types.ArrayType(types.DoubleType())) for name in names]
+    version, shared = _core.__version__, pickle.dumps(model)
+
+    def mapped(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        _parts.check_version(version)
+        where, own, row = _partition(), pickle.loads(shared), 0
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            arrays = reader.arrays(batch.columns[len(kept):], widths, where, row)
+            found = _parts.named(f"{where}, in its {batch.num_rows} rows from {row} on", lambda: use(own, arrays))
+            yield pyarrow.RecordBatch.from_arrays(batch.columns[:len(kept)] + [_lists(values) for values in found],
+                                                  kept + list(names))
+            row += batch.num_rows
+
+    return inputs.mapInArrow(mapped, types.StructType(list(frame.schema.fields) + arrays_of_doubles))
+
+
+def _lists(values: Any) -> Any:
+    """Rows of an array as an Arrow column of lists."""
+    import pyarrow
+    ends = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
+    return pyarrow.ListArray.from_arrays(ends, pyarrow.array(np.ascontiguousarray(values).ravel()))

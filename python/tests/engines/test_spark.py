@@ -1,0 +1,236 @@
+"""cgmca.spark gives what one process gives, whatever the partitions, and when an executor dies.
+
+    python/tests/check_engines.sh        (make test-engines) makes an environment with PySpark, and runs this
+"""
+
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS))
+
+from conftest import ROOT, make_pairs  # noqa: E402
+from engines_common import Log, assert_same_model, noisy_digits  # noqa: E402
+
+import cgmca  # noqa: E402
+import cgmca.spark  # noqa: E402
+
+NAMES = [f"x{j}" for j in range(9)]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Two executors that are processes of their own, each with one core."""
+    from pyspark.sql import SparkSession
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    session = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+               .config("spark.executorEnv.PYTHONPATH", path).config("spark.executorEnv.OPENBLAS_NUM_THREADS", "1")
+               .config("spark.sql.execution.arrow.maxRecordsPerBatch", "150")
+               .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+               .config("spark.task.maxFailures", "4").getOrCreate())
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_pairs(n=2000, d1=9, d2=6)
+
+
+@pytest.fixture(scope="module")
+def pairs(spark, data, tmp_path_factory):
+    """The pairs in a Parquet file: array columns x and y, number columns x0 … x8, a weight, a row number."""
+    X, Y = data
+    table = pandas.DataFrame(X, columns=NAMES)
+    table["row"], table["weight"] = np.arange(len(X)), np.arange(len(X)) % 3 / 2
+    table["x"], table["y"] = list(X), list(Y)
+    path = str(tmp_path_factory.mktemp("data") / "pairs.parquet")
+    table.to_parquet(path)
+    return spark.read.parquet(path).cache()
+
+
+@pytest.mark.parametrize("partitions", [1, 5, 40])
+def test_a_fit_is_that_of_one_process(pairs, data, partitions):
+    model = cgmca.spark.fit(cgmca.CGMCA("data1", 3), pairs.repartition(partitions), "x", "y")
+    assert_same_model(model, cgmca.CGMCA("data1", 3).fit(*data))
+
+
+def test_number_columns_and_vectors(pairs, data):
+    from pyspark.ml.functions import array_to_vector
+    wanted = cgmca.MCA(3).fit(*data)
+    model = cgmca.spark.fit(cgmca.MCA(3), pairs, NAMES, "y")
+    assert_same_model(model, wanted)
+    assert list(model.feature_names_in_) == NAMES
+    vectors = pairs.select(array_to_vector("x").alias("x"), array_to_vector("y").alias("y"))
+    assert_same_model(cgmca.spark.fit(cgmca.MCA(3), vectors, "x", "y"), wanted)
+
+
+def test_three_domains_with_names_and_weights(pairs, data):
+    X, Y = data
+    model = cgmca.spark.fit(cgmca.MCA(2), pairs, {"optical": NAMES[:5], "radar": "y", "infrared": NAMES[5:]},
+                            weight="weight")
+    wanted = cgmca.MCA(2).fit({"optical": X[:, :5], "radar": Y, "infrared": X[:, 5:]},
+                              sample_weight=np.arange(len(X)) % 3 / 2)
+    assert_same_model(model, wanted, 1e-8)  # of a search, which stops when it gains no more
+    both = {"radar": "y", "infrared": NAMES[5:]}
+    table = cgmca.spark.translate(model, pairs, both, target="optical", to="estimate").toPandas().sort_values("row")
+    assert np.allclose(np.stack(table["estimate"]), model.translate([Y, X[:, 5:]], ["radar", "infrared"], "optical"))
+    table = cgmca.spark.fuse(model, pairs, both).toPandas().sort_values("row")
+    assert np.allclose(np.stack(table["fused"]), model.fuse([None, Y, X[:, 5:]]))
+
+
+def test_parquet_in_parquet_out(spark, pairs, data, tmp_path):
+    X, Y = data
+    model = cgmca.MCA(3).fit(X, Y)
+    made = cgmca.spark.translate(model, pairs, "y", to="x_from_y", std="error")
+    made = cgmca.spark.fuse(model, cgmca.spark.transform(model, made, "x"), "x", "y")
+    made.write.parquet(str(tmp_path / "out"))
+    table = spark.read.parquet(str(tmp_path / "out")).toPandas().sort_values("row")
+    assert list(table)[-4:] == ["x_from_y", "error", "z", "fused"] and len(table) == len(X)
+    estimate, error = model.translate(Y, return_std=True)
+    for name, wanted in [("x_from_y", estimate), ("error", error), ("z", model.transform(X)),
+                         ("fused", model.fuse(X, Y))]:
+        assert np.allclose(np.stack(table[name]), wanted), name
+    with pytest.raises(ValueError, match="the frame has a column 'z' already"):
+        cgmca.spark.transform(model, made, "x")
+
+
+def test_tune(pairs, data):
+    settings = {"n_components": [1, 2, 4, 6], "ridge": [0, 1], "seed": 3}
+    assert cgmca.spark.tune(pairs, "x", "y", **settings).params == cgmca.tune(*data, **settings).params
+
+
+def test_empty_partitions_and_empty_frames(pairs, data):
+    X, Y = data
+    few = pairs.repartitionByRange(6, "row").where("row < 700")
+    assert_same_model(cgmca.spark.fit(cgmca.MCA(3), few, "x", "y"), cgmca.MCA(3).fit(X[:700], Y[:700]))
+    assert cgmca.spark.summarize(pairs.where("row < 0"), NAMES, ["x0", "x1"]).n_samples == 0
+    with pytest.raises(ValueError, match="column 'x' has no rows"):
+        cgmca.spark.summarize(pairs.where("row < 0"), "x", "y")
+
+
+def changed(pairs, row, value):
+    from pyspark.sql import functions
+    return (pairs.repartitionByRange(4, "row").sortWithinPartitions("row")
+            .withColumn("y", functions.when(functions.col("row") == row, functions.expr(value)).otherwise(pairs["y"])))
+
+
+@pytest.mark.parametrize("value, message", [
+    ("transform(y, v -> double('NaN'))", r"domain 2 holds nan at row {}, column 0, counted from 0"),
+    ("slice(y, 1, 3)", r"row {} of column 'y' \(counted from 0\) holds 3 numbers; the domain has 6 features"),
+    ("null", r"domain 2 holds nan at row {}, column 0"),
+])
+def test_bad_rows_name_partition_and_row(pairs, value, message):
+    from pyspark.sql import functions
+    bad = changed(pairs, 1777, value)
+    where = bad.withColumn("partition", functions.spark_partition_id()).where("partition = 3").agg(
+        functions.min("row")).first()[0]
+    with pytest.raises(Exception, match="partition 3: " + message.format(1777 - where)):
+        cgmca.spark.summarize(bad, "x", "y")
+
+
+def test_bad_columns_are_refused(pairs):
+    for call, message in [(lambda: cgmca.spark.summarize(pairs, "x", "z"), "no column 'z'; there are 'x0'"),
+                          (lambda: cgmca.spark.summarize(pairs, ["x", "x0"], "y"), "column 'x' holds array<double>; a"),
+                          (lambda: cgmca.spark.summarize(pairs, "x"), "give the columns of X and Y")]:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_an_executor_of_another_version_is_refused_by_name(pairs, monkeypatch):
+    monkeypatch.setattr(cgmca._parts.Recipe, "__init__", with_version("9.9.9", cgmca._parts.Recipe.__init__))
+    with pytest.raises(Exception, match=r"the worker on .* \(process \d+\) has cgmca [\d.]+, and the program that "
+                                        r"sends it work has 9.9.9"):
+        cgmca.spark.summarize(pairs, "x", "y")
+
+
+def with_version(version, init):
+    def made(self, *args, **options):
+        init(self, *args, version=version, **options)
+    return made
+
+
+# Processes that die
+
+def read_slowly(frame, log, fails_once=None):
+    """The frame, each partition noted with its executor's process when it is read."""
+    def noted(batches):
+        from pyspark import TaskContext
+        partition = TaskContext.get().partitionId()
+        daemon = os.getppid()
+        executor = int(pathlib.Path(f"/proc/{daemon}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        log.note(partition, executor)
+        yield from batches
+        if fails_once and partition == 3 and not os.path.exists(fails_once):
+            open(fails_once, "w").close()
+            raise OSError("a disk that answers at the second time")
+
+    return frame.mapInArrow(noted, frame.schema)
+
+
+def test_a_partition_that_fails_is_read_again_and_counts_once(pairs, data, tmp_path):
+    log = Log(tmp_path)
+    frame = read_slowly(pairs.select(*NAMES).repartition(6), log, str(tmp_path / "failed"))
+    model = cgmca.spark.fit(cgmca.MCA(3), frame, NAMES[:5], NAMES[5:])
+    assert os.path.exists(tmp_path / "failed")
+    assert [block for block, _ in log.entries()].count("3") >= 2
+    assert_same_model(model, halves(data))
+
+
+def halves(data):
+    return cgmca.MCA(3).fit(data[0][:, :5], data[0][:, 5:])
+
+
+def test_an_executor_killed_in_mid_run_costs_nothing_but_time(pairs, data, tmp_path):
+    log, killed = Log(tmp_path, pause=0.5), []
+    frame = read_slowly(pairs.select(*NAMES).repartition(24), log)
+    killer = threading.Thread(target=lambda: killed.append(log.kill_one(
+        lambda: {process for _, process in log.entries()}, 4)))
+    killer.start()
+    model = cgmca.spark.fit(cgmca.MCA(3), frame, NAMES[:5], NAMES[5:])
+    killer.join()
+    assert killed and model.n_samples_ == 2000
+    assert_same_model(model, halves(data))
+    processes = {process for _, process in log.entries()}
+    assert len(processes) >= 3  # two, and the one that took the place of the killed
+    read = [block for block, _ in log.entries()]
+    assert len(set(read)) == 24 and len(read) > 24
+
+
+def test_all_of_mnist(spark, tmp_path):
+    try:
+        digits = cgmca.datasets.load_mnist().data
+    except FileNotFoundError as absent:
+        pytest.skip(str(absent))
+    clean, noisy = noisy_digits(digits, 14)
+    pandas.DataFrame({"clean": list(clean), "noisy": list(noisy)}).to_parquet(tmp_path / "digits.parquet")
+    wanted = cgmca.MCA(20).fit(clean, noisy)
+    assert wanted.n_samples_ == 60_000
+    frame = spark.read.parquet(str(tmp_path / "digits.parquet"))
+    for partitions in (2, 7, 30):
+        model = cgmca.spark.fit(cgmca.MCA(20), frame.repartition(partitions), "clean", "noisy")
+        assert_same_model(model, wanted)
+
+
+def test_summaries_come_back_as_their_bytes():
+    summary = cgmca.Summary(2, 1).add(np.eye(3, 2), np.ones((3, 1)))
+    assert pickle.dumps(pickle.loads(pickle.dumps(summary))) == pickle.dumps(summary)
+
+
+def test_the_example_runs(tmp_path):
+    script = ROOT / "examples" / "engine_spark.py"
+    result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=600, cwd=tmp_path,
+                            env={**os.environ, "PYSPARK_PYTHON": sys.executable})
+    assert result.returncode == 0, result.stderr
+    assert "pairs" in result.stdout

@@ -86,9 +86,7 @@ std::shared_ptr<Search> make_search(const std::vector<std::string>& families, co
   if (criterion) options.criterion = need_choice(*criterion, kCriteria, "criterion");
   options.data.rank_tol = rank_tol;
   for (const auto& [name, rows] : extra) search->extra.push_back(summarize_extra(rows, name.c_str()));
-  std::vector<const Summary*> summaries;
-  for (const auto& summary : search->extra) summaries.push_back(summary ? &*summary : nullptr);
-  options.data.extra = PerDomain<const Summary*>(summaries);
+  for (const auto& summary : search->extra) options.data.extra.push_back(summary ? &*summary : nullptr);
   return search;
 }
 

@@ -86,7 +86,10 @@ void run(const Session& session, const Options& options) {
       summary.merge(next, options.allow_repeats ? Repeats::allow : Repeats::refuse);
       note_order(session, summary, next, path);
     } catch (const InvalidInput& problem) {
-      const std::string sharing = options.allow_repeats ? "" : file_sharing(held, next.inputs());
+      // Of several things wrong, the one that merge has found.
+      const std::string twice = repeated(summary.inputs(), next.inputs());
+      const bool repeats = !twice.empty() && std::string(problem.what()).find(twice) != std::string::npos;
+      const std::string sharing = repeats ? file_sharing(held, next.inputs()) : "";
       const auto shared = std::find_if(held.begin(), held.end(), [&](const auto& one) { return one.first == sharing; });
       throw InvalidInput(fmt::format("'{}' and '{}': {}{}", sharing.empty() ? held.front().first : sharing, path,
                                      sharing.empty() ? problem.what() : repeated(shared->second, next.inputs()),

@@ -101,6 +101,7 @@ std::optional<ArraySvd> leading_svd(const Array& B, Index wanted, double tie) {
   while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
   if (!(s(wanted - 1) >= thresholds::kLeastLeading * s(0) && s(wanted - 1) > tie)) return std::nullopt;
   Array U = eigen.Q.left(wanted);
+  if (on.remote()) U = on.thin_qr(U).Q;  // cuSOLVER's eigenvectors are orthonormal to 1e-11 only
   const linalg::ArrayQr qr = on.thin_qr(wide ? AtB(B, U) : AB(B, U));  // BᵀU = V diag(s), but for rounding
   const Vector diagonal = on.diagonal(qr.R);
   s.head(wanted) = diagonal.cwiseAbs();

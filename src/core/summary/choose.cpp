@@ -17,9 +17,8 @@ bool GramSafety::diagonal_allows(const Vector& diagonal, const Layout& layout) {
 bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
   for (Index i = 0; i < layout.domains(); ++i) {
     const Index start = layout.start(i), d = layout.features(i);
-    const Vector values = G.on().symmetric_eigenvalues(G.block(start, start, d, d));
     Spectrum& bounds = bounds_[static_cast<std::size_t>(i)];
-    bounds = {values(0), values(d - 1)};
+    bounds = G.on().spectrum_bounds(G.block(start, start, d, d), bounds);
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }
   return true;

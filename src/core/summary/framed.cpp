@@ -48,6 +48,23 @@ Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& 
   return {samples.count(), weight, Z.weighted_sum() / weight};
 }
 
+CentredSamples centred(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
+  if (!on.remote()) {
+    Count count = count_of(on, samples, origin);
+    Deviations Xc(on, samples, origin, count.mean);
+    return {std::move(count), std::move(Xc)};
+  }
+  // They travel once: z = √w ((x - origin) - mean), the mean from what was loaded.
+  const Index n = samples.count();
+  const bool weighted = samples.weights.size() > 0;
+  const Array Z = on.load(samples.X, 0, n, origin, Vector::Zero(origin.size()));
+  const Vector sum = weighted ? Vector(on.download(on.AB(Z, on.upload(samples.weights)))) : on.row_sums(Z);
+  Count count{n, samples.total(), sum / samples.total()};
+  on.add_outer(Z, count.mean, Vector::Ones(n), -1);
+  if (weighted) on.scale_columns(Z, samples.weights.cwiseSqrt());
+  return {std::move(count), Deviations(Z)};
+}
+
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout) : count(std::move(count_)) {
   Framed framed = make_frame(Z, layout);
   frame = std::make_shared<const Frame>(std::move(framed.frame));

@@ -44,4 +44,11 @@ struct FramedState {
 // The mean of the rows relative to an origin.
 Count count_of(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 
+// The same, and the deviations from it.
+struct CentredSamples {
+  Count count;
+  Deviations Xc;
+};
+CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
+
 }  // namespace cgmca

@@ -23,6 +23,7 @@ struct Moments {
   linalg::Array theta;
   Vector row_weights;  // w_j where column j of S_i is √w_j times a deviation (form rows); empty where all are 1
 
+  const linalg::Backend& on() const { return form == SummaryForm::gram ? theta.on() : S.front().on(); }
   linalg::Array theta_block(Index i, Index j) const {
     return theta.block(layout.start(i), layout.start(j), layout.features(i), layout.features(j));
   }

@@ -15,15 +15,38 @@ using linalg::Array;
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
+// The same for a remote back end, which gets at least kLeastRemote where they lie: fewer wait on the host for more.
+constexpr Index kRemoteBlock = 8192, kLeastRemote = 1024;
+// As many wait for a remote back end before it looks whether the Gram form is safe, unless a domain has half as many
+// features: there it pays to compress fewer than twice as many samples as features.
+constexpr Index kRemoteFirst = 32768;
 
-Vector first_sample(const MatchedSamples& X, const Layout& layout) {
+Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
   Vector first(layout.size());
   for (Index i = 0; i < layout.domains(); ++i) {
-    X[static_cast<std::size_t>(i)].visit([&](const auto& samples) {
-      first.segment(layout.start(i), layout.features(i)) = samples.col(0).template cast<double>();
-    });
+    first.segment(layout.start(i), layout.features(i)) = on.fetched(X[static_cast<std::size_t>(i)], 0, 1);
   }
   return first;
+}
+
+// Appends them wherever they lie.
+void append(Rows& rows, const linalg::Backend& on, const WeightedSamples& samples, Index first, Index count,
+            Index most) {
+  std::vector<Matrix> fetched;
+  fetched.reserve(samples.X.size());
+  WeightedSamples here = samples;
+  for (SampleView& X : here.X) {
+    if (!on.holds(X)) continue;
+    fetched.push_back(on.fetched(X, first, count));
+    X = SampleView(fetched.back());
+  }
+  if (fetched.empty()) return rows.append(samples, first, count, most);
+  for (std::size_t i = 0; i < here.X.size(); ++i) {  // all from 0 on now
+    if (on.holds(samples.X[i])) continue;
+    samples.X[i].visit([&](const auto& X) { here.X[i] = SampleView(X.middleCols(first, count)); });
+  }
+  if (samples.weights.size() > 0) here.weights = samples.weights.segment(first, count);
+  rows.append(here, 0, count, most);
 }
 
 // Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
@@ -96,23 +119,33 @@ Count Summary::State::count() const {
 }
 
 // Twice as many as features at first, then a block at a time.
-Index Summary::State::capacity() const { return nothing_compressed() ? 2 * layout.size() : kBlock; }
+Index Summary::State::capacity() const {
+  if (!nothing_compressed()) return kBlock;
+  if (!on->remote()) return 2 * layout.size();
+  Index largest = 0;
+  for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
+  return std::min(2 * layout.size(), std::max(kRemoteFirst, 2 * largest));
+}
+
+// How many of the next samples are compressed where they lie, as they would be next, but without waiting.
+Index Summary::State::direct(Index left) const {
+  if (framed() != nullptr || rows.count() > 0) return 0;
+  if (!on->remote()) return accumulate == Accumulate::gram && left > capacity() ? capacity() : 0;
+  if (nothing_compressed()) return left >= capacity() ? capacity() : 0;
+  return left >= kLeastRemote ? std::min(left, kRemoteBlock) : 0;
+}
 
 void Summary::State::add(const WeightedSamples& samples) {
   const Index n = samples.count();
-  if (n > 0 && origin.size() == 0) origin = first_sample(samples.X, layout);
+  if (n > 0 && origin.size() == 0) origin = first_sample(*on, samples.X, layout);
   for (Index first = 0; first < n;) {
     if (rows.count() == capacity()) compress_rows();
-    const Index count = std::min(n - first, capacity() - rows.count());
-    const bool direct = accumulate == Accumulate::gram && framed() == nullptr;
-    if (direct && count == capacity() && first + count < n) {
-      // As they would be next, but without waiting.
-      const WeightedSamples block = samples.columns(first, count);
-      const Count added = count_of(*on, block, origin);
-      if (nothing_compressed()) compressed = GramState(*on, layout.size());
-      gram()->add(Deviations(*on, block, origin, added.mean), added);
+    Index count = direct(n - first);
+    if (count > 0) {
+      compress(samples.columns(first, count));
     } else {
-      rows.append(samples, first, count, capacity());
+      count = std::min(n - first, capacity() - rows.count());
+      append(rows, *on, samples, first, count, capacity());
     }
     first += count;
   }
@@ -120,8 +153,16 @@ void Summary::State::add(const WeightedSamples& samples) {
 
 void Summary::State::compress_rows() {
   if (FramedState* form = framed()) return form->add(rows, origin, layout);
-  const Count added = count_of(*on, rows.by_domain(), origin);
-  const Deviations Xc(*on, rows.by_domain(), origin, added.mean);
+  compress(rows.by_domain());
+  rows.clear();
+}
+
+void Summary::State::compress(const WeightedSamples& samples) {
+  if (nothing_compressed()) {
+    const auto p = static_cast<double>(layout.size());
+    on->require_room(p * (2 * p + static_cast<double>(samples.count())), fmt::format("a summary of {} features", p));
+  }
+  const auto [added, Xc] = centred(*on, samples, origin);
   if (accumulate == Accumulate::gram) {
     if (nothing_compressed()) compressed = GramState(*on, layout.size());
     gram()->add(Xc, added);
@@ -148,7 +189,6 @@ void Summary::State::compress_rows() {
     }
     if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
   }
-  rows.clear();
 }
 
 void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }

@@ -42,7 +42,9 @@ struct Summary::State {
   void merge(const State& other);  // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
   State reordered(const linalg::Places& places) const;
+  Index direct(Index left) const;
   void compress_rows();
+  void compress(const WeightedSamples& samples);  // not in the framed form
   void turn_to_framed();
   State moved_to(const linalg::Backend& target) const;
 };

@@ -161,6 +161,16 @@ WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request) 
                          "potrf");
     }
   }
+  if (request.spectrum && on.remote() && request.tolerance < thresholds::kLargestTriangleTolerance) {
+    // κ(Θ) is small enough for Θ = U diag(s²) Uᵀ itself, which costs a fraction of the SVD of K there.
+    const Array R = on.cholesky(varied);
+    const double condition = R.empty() ? INFINITY : on.condition(R);
+    if (condition * condition <= thresholds::kSafeGramCondition) {
+      const linalg::ArrayEigen eigen = on.symmetric_eigen(varied);
+      return by_spectrum(on.scatter_rows(eigen.Q, features.places, theta.rows()), eigen.values.cwiseSqrt(), variance,
+                         request.tolerance, "syevd");
+    }
+  }
   const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
   const Array K = on.pivoted_cholesky(varied, rounding);
   // σ_1 >= the norm of the first row, σ_r <= that of the last.

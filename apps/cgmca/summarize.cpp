@@ -20,6 +20,7 @@ struct Options {
   PairSources pairs;
   std::string output;
   Accumulate accumulate = Accumulate::automatic;
+  Device device = Device::cpu;
   CheckpointOptions checkpoint;
   Limits limits;
 };
@@ -39,9 +40,9 @@ void run(const Session& session, const Options& options) {
     return;
   }
   Checkpoint checkpoint(session, options.checkpoint, options.pairs, options.accumulate);
-  Summary summary(reader.domains(), options.accumulate);
+  Summary summary(reader.domains(), options.accumulate, options.device);
   if (auto resumed = checkpoint.resume()) {
-    summary = std::move(resumed->summary);
+    summary = resumed->summary.on(options.device);
     reader.skip(resumed->read, resumed->read - summary.samples());
   } else {
     for (std::size_t i = 0; i < inputs.size(); ++i) summary.note_input(identity(i + 1, inputs[i]));
@@ -61,6 +62,7 @@ void add_summarize(CLI::App& app, Session& session) {
   add_pair_options(command, options->pairs);
   add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
   add_accumulate_option(command, options->accumulate);
+  add_device_option(command, options->device);
   add_checkpoint_options(command, options->checkpoint);
   add_limit_options(command, options->limits);
   command.footer(

@@ -1,7 +1,8 @@
 // Fits on the GPU, timed: the rows of docs/benchmarks.md, and the rates of what they are made of.
 //
 //   bench_cuda rates                       products and factorizations at 8,192, copies
-//   bench_cuda row D N SPEC [host] [check] one row: D features a domain, N pairs; SPEC identity:K or data1:K; data in the
+//   bench_cuda row D N SPEC [host] [check] one row: D features a domain, N pairs; SPEC identity:K or data1:K; data in
+//   the
 //                                          host's memory instead of the device's; answers checked against the processor
 //   bench_cuda repeat COUNT                fits in a row, and the device memory that is in use after each tenth
 //   bench_cuda small                       one small fit of each form, for compute-sanitizer
@@ -85,9 +86,13 @@ void rates() {
   tell("gemm 8192", seconds([&] { gpu().AB(A, A); }, 3), 2 * cube);
   const linalg::Array G = gpu().zeros(2 * n, 2 * n);
   tell("syrk 16384, 8192 columns", seconds([&] { gpu().add_gram(G, wide); }, 3), 4 * cube);
-  tell("the same by products of blocks of 2048 rows", seconds([&] {
-         for (Index first = 0; first < 2 * n; first += 2048) gpu().ABt(wide.top(first + 2048), wide.block(first, 0, 2048, n));
-       }, 3),
+  tell("the same by products of blocks of 2048 rows",
+       seconds(
+           [&] {
+             for (Index first = 0; first < 2 * n; first += 2048)
+               gpu().ABt(wide.top(first + 2048), wide.block(first, 0, 2048, n));
+           },
+           3),
        4 * cube);
   const linalg::Array S = gpu().zeros(n, n);
   gpu().add_gram(S, A);
@@ -196,13 +201,14 @@ void run(const Row& row) {
   const Certificate& c = best.certificate;
   double against_cpu = -1;
   if (row.check) against_cpu = difference(model, fit(X1, X2, C, C));
-  std::printf("{\"d\": %ld, \"n\": %ld, \"spec\": \"%s\", \"host\": %s, \"median\": %.4f, \"least\": %.4f, \"add\": %.4f, "
-              "\"factorize\": %.4f, \"svd\": %.4f, \"solve\": %.4f, \"certify\": %.4f, \"to_host_model\": %.4f, "
-              "\"residual\": %.2e, \"gap\": %.2e, \"against_cpu\": %.2e, \"route\": \"%s\"}\n",
-              static_cast<long>(row.d), static_cast<long>(row.n), row.spec.c_str(), row.from_host ? "true" : "false",
-              totals[totals.size() / 2], totals[0], best.add, best.factorize, best.svd, best.solve, best.certify,
-              to_host, std::max(c.constraint_residuals[0], c.constraint_residuals[1]),
-              std::abs(c.objective - c.bound) / c.covariance_trace, against_cpu, best.route.c_str());
+  std::printf(
+      "{\"d\": %ld, \"n\": %ld, \"spec\": \"%s\", \"host\": %s, \"median\": %.4f, \"least\": %.4f, \"add\": %.4f, "
+      "\"factorize\": %.4f, \"svd\": %.4f, \"solve\": %.4f, \"certify\": %.4f, \"to_host_model\": %.4f, "
+      "\"residual\": %.2e, \"gap\": %.2e, \"against_cpu\": %.2e, \"route\": \"%s\"}\n",
+      static_cast<long>(row.d), static_cast<long>(row.n), row.spec.c_str(), row.from_host ? "true" : "false",
+      totals[totals.size() / 2], totals[0], best.add, best.factorize, best.svd, best.solve, best.certify, to_host,
+      std::max(c.constraint_residuals[0], c.constraint_residuals[1]),
+      std::abs(c.objective - c.bound) / c.covariance_trace, against_cpu, best.route.c_str());
   std::fflush(stdout);
 }
 

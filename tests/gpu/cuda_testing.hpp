@@ -11,12 +11,13 @@
 
 namespace cgmca::testing {
 
-#define CGMCA_NEEDS_GPU()                                                               \
-  if (const DeviceReport found = cuda_device(); !found.usable) {                        \
-    GTEST_SKIP() << "needs a GPU: " << found.description;                               \
+#define CGMCA_NEEDS_GPU()                                        \
+  if (const DeviceReport found = cuda_device(); !found.usable) { \
+    GTEST_SKIP() << "needs a GPU: " << found.description;        \
   }
 
-// Arrays as NumPy writes them, doubles or bytes, as d×n: their rows are our columns. (The core has no readers of files.)
+// Arrays as NumPy writes them, doubles or bytes, as d×n: their rows are our columns. (The core has no readers of
+// files.)
 inline Matrix read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InvalidInput("cannot open " + path);

@@ -77,7 +77,8 @@ TEST_P(CudaFits, InEveryFormAsTheProcessor) {
     FitOptions ridge_here = ridge;
     ridge_here.device = Device::cpu;
     expect_same_answer(fit(gpu, plain, plain, ridge), fit(cpu, plain, plain, ridge_here));
-    Summary weighted_cpu({shape.d1, shape.d2}, accumulate), weighted_gpu({shape.d1, shape.d2}, accumulate, Device::cuda);
+    Summary weighted_cpu({shape.d1, shape.d2}, accumulate),
+        weighted_gpu({shape.d1, shape.d2}, accumulate, Device::cuda);
     weighted_cpu.add(pairs.X1, pairs.X2, weights);
     weighted_gpu.add(pairs.X1, pairs.X2, weights);
     expect_same_answer(fit(weighted_gpu, plain, plain), fit(weighted_cpu, plain, plain));

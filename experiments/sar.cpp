@@ -96,7 +96,7 @@ TuneOptions tuning_grid(Index pairs) {
   TuneOptions options;
   options.families = {Family::likelihood2, Family::identity, Family::correlation, Family::data2};
   options.ranks = pairs < 200 ? std::vector<Index>{10, 20, 30, 40, 60, 100} : std::vector<Index>{20, 40, 60, 100};
-  options.ridges = {0.0, 0.1, 1.0, 10.0, 100.0};
+  options.ridges = {0.0, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0};
   std::erase_if(options.ranks, [&](Index rank) { return rank >= pairs / 2; });
   return options;
 }
@@ -270,6 +270,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       const Matrix synthetic = chips.synthetic(Eigen::all, draw.matched);
       const Matrix measured = chips.measured(Eigen::all, draw.matched);
       const Matrix test = chips.measured(Eigen::all, draw.test);
+      const Matrix unmatched = chips.synthetic(Eigen::all, draw.test);  // synthetic chips are plentiful
       const std::vector<int> labels = at(chips.labels, draw.matched), truth = at(chips.labels, draw.test);
       SarDraw scores;
       const auto score = [&](SarMethod method, const Classified& found) {
@@ -309,6 +310,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       TuneOptions without_labels = grid;
       without_labels.families = {Family::likelihood2};
       without_labels.criterion = Criterion::partner;
+      without_labels.pairs.more1 = &unmatched;
       const Regularization unlabelled = tune(folds, without_labels).choice().regularization();
       score(SarMethod::likelihood, fitted(Covariance::likelihood(Domain::two), unlabelled));
 

@@ -124,7 +124,10 @@ TEST(Tuning, LikelihoodAndPartnerAreThoseOfTheRawData) {
   options.max_ranks = {0};
   options.ridges = {0.0, 0.3};
   options.criterion = Criterion::likelihood;
-  options.pairs = {&pairs.X1, &pairs.X2};
+  const Matrix more = random.matrix(6, 20);  // of domain 1, without partners
+  Matrix all(6, 80);
+  all << pairs.X1, more;
+  options.pairs = {&pairs.X1, &pairs.X2, &more};
   const TuneResult result = tune(folds, options);
   ASSERT_EQ(result.trials.size(), 4U);
   EXPECT_EQ(result.trials[0].candidate.description(), "likelihood2, all ranks, ridge 0");
@@ -135,20 +138,57 @@ TEST(Tuning, LikelihoodAndPartnerAreThoseOfTheRawData) {
       const RawSplit split = raw_split(pairs, folds, 0, fold);
       const Covariance C = trial.candidate.covariance();
       const Model model = fit(split.training.X1, split.training.X2, C, C, trial.candidate.options());
-      const Matrix Z1 = apply(model, Domain::one, pairs.X1), Z2 = apply(model, Domain::two, split.held_out.X2);
+      const Matrix Z1 = apply(model, Domain::one, all), Z2 = apply(model, Domain::two, split.held_out.X2);
       double ratios = 0, part = 0;
       for (Index q = 0; q < Z2.cols(); ++q) {
         ratios +=
             log_ratio(split.training, trial.candidate.ridge.value, split.held_out.X1.col(q), split.held_out.X2.col(q));
         const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
         const double own = distances(split.held[static_cast<std::size_t>(q)]);
-        part += static_cast<double>((distances.array() < own).count()) / 59;
+        part += std::log(1.0 + static_cast<double>((distances.array() < own).count())) / std::log(80.0);
       }
       ratio += ratios / static_cast<double>(Z2.cols()) / 3;
       nearer += part / static_cast<double>(Z2.cols()) / 3;
     }
     EXPECT_NEAR(trial[Criterion::likelihood].mean, -2 * ratio, 1e-9 * (1 + std::abs(ratio)));
     EXPECT_NEAR(trial[Criterion::partner].mean, nearer, 1e-12);
+  }
+}
+
+// A ridge is in units of a feature's mean variance. A search works in the coordinates of its training set, of which
+// there are fewer than features; its ridges must be those of the fit all the same.
+TEST(Tuning, RidgesOfWideDataAreThoseOfTheFit) {
+  Random random(34);
+  const Pairs pairs = random_pairs(random, 90, 70, 30, 1.0);
+  const Folds folds = folds_of(pairs, dealt(3));
+  TuneOptions options;
+  options.families = {Family::likelihood2, Family::identity};
+  options.ranks = {5};
+  options.max_ranks = {0};
+  options.ridges = {0.3, 30.0, Ridge::oas()};
+  options.pairs = {&pairs.X1, &pairs.X2};
+  for (const Trial& trial : tune(folds, options).trials) {
+    double missed = 0, distance = 0, place = 0;
+    for (Index fold = 0; fold < 3; ++fold) {
+      const RawSplit split = raw_split(pairs, folds, 0, fold);
+      const Pairs& held = split.held_out;
+      const Covariance C = trial.candidate.covariance();
+      const Model model = fit(split.training.X1, split.training.X2, C, C, trial.candidate.options());
+      missed += (translate(model, Domain::two, Domain::one, held.X2) - held.X1).squaredNorm() /
+                (held.X1.colwise() - split.training.X1.rowwise().mean()).squaredNorm() / 3;
+      const Matrix Z1 = apply(model, Domain::one, pairs.X1), Z2 = apply(model, Domain::two, held.X2);
+      const double spread =
+          model.domain(Domain::one).mixing.squaredNorm() + model.domain(Domain::two).mixing.squaredNorm();
+      distance += (Z1(Eigen::all, split.held) - Z2).squaredNorm() / static_cast<double>(Z2.cols()) / spread / 3;
+      for (Index q = 0; q < Z2.cols(); ++q) {
+        const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
+        const Index nearer = (distances.array() < distances(split.held[static_cast<std::size_t>(q)])).count();
+        place += std::log(1.0 + static_cast<double>(nearer)) / std::log(30.0) / static_cast<double>(Z2.cols()) / 3;
+      }
+    }
+    EXPECT_NEAR(trial[Criterion::translation].mean, missed, 1e-9) << trial.candidate.description();
+    EXPECT_NEAR(trial[Criterion::distance].mean, distance, 1e-9) << trial.candidate.description();
+    EXPECT_NEAR(trial[Criterion::partner].mean, place, 1e-9) << trial.candidate.description();
   }
 }
 
@@ -294,8 +334,9 @@ TEST(Tuning, SaysWhereABaselineDoesBetter) {
         (held.X1 - held.X2).squaredNorm() / (held.X1.colwise() - split.training.X1.rowwise().mean()).squaredNorm() / 4;
     for (std::size_t q = 0; q < split.held.size(); ++q) {
       const Vector distances = (X1.colwise() - X2.col(split.held[q])).colwise().squaredNorm();
-      nearer += static_cast<double>((distances.array() < distances(split.held[q])).count()) / 23 /
-                static_cast<double>(split.held.size()) / 4;
+      const Index before = (distances.array() < distances(split.held[q])).count();
+      nearer +=
+          std::log(1.0 + static_cast<double>(before)) / std::log(24.0) / static_cast<double>(split.held.size()) / 4;
     }
   }
   EXPECT_NEAR(at(result.unmapped, Criterion::translation).mean, apart, 1e-12);

@@ -41,7 +41,7 @@ TEST_F(FittedViews, OfOneDomainAloneShipWithoutTheOthers) {
   EXPECT_LT(part.to_bytes().size(), model.to_bytes().size());
   EXPECT_FALSE(part.domains[0]);
   EXPECT_EQ(apply(part, Domain{3}, X[2]), apply(model, Domain{3}, X[2]));
-  const auto message = message_of<MissingDomain>([&] { translation(part, {Domain{3}}, Domain{1}); });
+  const auto message = message_of<MissingDomain>([&] { translation(part, Domain{3}, Domain{1}); });
   EXPECT_NE(message.find("holds only domain 3; the operation needs domain 1"), std::string::npos) << message;
   EXPECT_NE(message_of<MissingDomain>([&] { model.domain(Domain{4}); }).find("3 domains; there is no domain 4"),
             std::string::npos);
@@ -176,7 +176,7 @@ TEST_F(FittedViews, AreCalibratedToEachDomainFromAllOthers) {
         all.errors.scale.cwiseQuotient(translation(model, model.others(Domain{i}), Domain{i}).errors.scale);
     EXPECT_GT(ratio.minCoeff(), 0.8);
     EXPECT_LT(ratio.maxCoeff(), 1.5);
-    EXPECT_FALSE(translation(calibrated, {calibrated.others(Domain{i})[0]}, Domain{i}).errors.calibrated);
+    EXPECT_FALSE(translation(calibrated, calibrated.others(Domain{i})[0], Domain{i}).errors.calibrated);
   }
   EXPECT_EQ(Model::from_bytes(calibrated.to_bytes()).domain(Domain{3}).held_out_error,
             calibrated.domain(Domain{3}).held_out_error);

@@ -104,7 +104,7 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
       .add_option("--max-ranks", specs.max_ranks,
                   "Values of --max-rank, each with each ridge; default: all, and without a ridge 5,10,20,…")
       ->option_text("LIST");
-  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,10,100,auto")
+  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,3,10,30,100,auto")
       ->option_text("LIST");
   command.add_option("--folds", specs.folds.folds, "Parts of the pairs, each held out in turn (default 5)")
       ->check(CLI::Range(2, 1000))
@@ -119,13 +119,14 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
       .add_option("--criterion", specs.criterion,
                   "What to choose by: translation (error of 2 → 1, the default), translation-to-2, distance, "
-                  "classification (the default with labels), likelihood (of the partner), partner (how many are nearer "
-                  "than it)")
+                  "classification (the default with labels), likelihood (of the partner), partner (its place among "
+                  "the nearest)")
       ->option_text("NAME");
   command.add_option("--labels", specs.labels, "The classes of the pairs, whole numbers, for classification")
       ->option_text("FILE");
   command
-      .add_option("--reference", specs.reference, "More labelled samples of domain 1 to classify by, without partners")
+      .add_option("--reference", specs.reference,
+                  "More samples of domain 1, without partners: labelled ones to classify by, or others for partner")
       ->option_text("FILE");
   command.add_option("--reference-labels", specs.reference_labels, "Their classes")->option_text("FILE");
   command
@@ -136,12 +137,16 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
 
 void TuningSpecs::check() const {
   grid(*this);
-  if (reference.empty() != reference_labels.empty()) {
+  const bool by_place = criterion == name(Criterion::partner) && labels.empty();  // --reference goes without labels
+  if (!by_place && reference.empty() != reference_labels.empty()) {
     throw UsageError("--reference and --reference-labels go together");
   }
+  if (by_place && !reference_labels.empty()) throw UsageError("--reference-labels needs --labels of the pairs");
   if (queries.empty() != query_labels.empty()) throw UsageError("--queries and --query-labels go together");
   if (!queries.empty() && labels.empty()) throw UsageError("--queries needs --labels of the pairs");
-  if (!reference.empty() && labels.empty()) throw UsageError("--reference needs --labels of the pairs");
+  if (!reference.empty() && labels.empty() && !by_place) {
+    throw UsageError("--reference needs --labels of the pairs, or --criterion partner");
+  }
   if (criterion == name(Criterion::classification) && labels.empty()) {
     throw UsageError("--criterion classification needs --labels FILE");
   }
@@ -178,8 +183,9 @@ Labelled read_labelled(const Session& session, const std::string& path, const st
   SampleReader samples(path, input);
   take_order(session, samples, reader.domains()[static_cast<std::size_t>(domain - 1)].feature_names,
              fmt::format("domain {}", domain));
-  for_complete_samples(session, "labelled samples read", samples, Missing::error,
+  for_complete_samples(session, "samples without partners read", samples, Missing::error,
                        [&](const Matrix& X) { result.X = appended(std::move(result.X), X); });
+  if (labels.empty()) return result;
   result.labels = read_labels(labels, input.columns);
   if (static_cast<Index>(result.labels.size()) != result.X.cols()) {
     throw UnequalSamples(fmt::format("'{}' holds {} labels for {} samples of '{}'", labels, result.labels.size(),
@@ -216,6 +222,7 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
     X2 = appended(std::move(X2), block.X[1]);
   });
   if (keep) options.pairs = {&X1, &X2};
+  if (options.criterion == Criterion::partner && more1.X.size() > 0) options.pairs.more1 = &more1.X;
   Labelled references, queries;
   if (classes) {
     if (static_cast<Index>(labels.size()) != reader.first_samples()) {

@@ -49,8 +49,8 @@ enum class Criterion {
   classification,   // 1 - accuracy of the nearest neighbour; needs labels
   likelihood,  // -2 log of how much likelier the partner makes a sample, p(x_2 | x_1) / p(x_2); needs no labels. Not
                // a number where a correlation is 1                                                          (32)
-  partner,     // of all samples of domain 1, the part that is nearer to a sample of domain 2 than its partner is;
-               // needs the pairs themselves (TuneOptions::pairs)
+  partner,     // log r / log N: of the N samples of domain 1 the partner is the r-th nearest; 0: always the nearest, 1:
+               // always the farthest. Needs the pairs themselves (TuneOptions::pairs)                         (44)
 };
 inline constexpr std::array kCriteria = {Criterion::distance,       Criterion::translation, Criterion::translation_to2,
                                          Criterion::classification, Criterion::likelihood,  Criterion::partner};
@@ -69,6 +69,7 @@ struct TransferLabels {
 // For Criterion::partner, and to break ties of classification: the pairs, in the order they were added to the folds.
 struct PairSamples {
   const Matrix *X1 = nullptr, *X2 = nullptr;  // d1×n, d2×n
+  const Matrix* more1 = nullptr;  // d1×any: samples of domain 1 that have no partners, to be told from them; optional
 };
 
 struct TuneOptions {
@@ -78,7 +79,7 @@ struct TuneOptions {
   std::vector<Index> ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
   // Each with each ridge. Empty: no limit with every ridge, and without a ridge 5, 10, 20, … too.
   std::vector<Index> max_ranks;
-  std::vector<Ridge> ridges;           // empty: 0, 0.01, 0.1, 1, 10, 100, auto
+  std::vector<Ridge> ridges;           // empty: 0, 0.01, 0.1, 1, 3, 10, 30, 100, auto
   std::optional<Criterion> criterion;  // default: classification where there are labels, else translation
   TransferLabels labels;
   PairSamples pairs;

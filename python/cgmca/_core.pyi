@@ -127,8 +127,9 @@ def calibrate(model: Model, arrays: Sequence[ArrayLike], folds: int, fold_seed: 
 def tune(X: ArrayLike, Y: ArrayLike, families: List[str], ranks: List[int], max_ranks: List[int],
          ridges: List[Union[float, str]], criterion: Optional[str], folds: int, repeats: int, seed: int,
          rank_tol: Optional[float], extra_X: Optional[ArrayLike], extra_Y: Optional[ArrayLike],
-         labelled: Optional[ArrayLike], labelled_labels: List[int], pair_labels: List[int],
-         progress: Optional[Callable[[float], object]], sample_weight: Optional[ArrayLike] = ...) -> Dict[str, Any]: ...
+         references: Optional[ArrayLike], reference_labels: List[int], queries: Optional[ArrayLike],
+         query_labels: List[int], progress: Optional[Callable[[float], object]],
+         sample_weight: Optional[ArrayLike] = ..., more_X: Optional[ArrayLike] = ...) -> Dict[str, Any]: ...
 def permutation_test(summary: Summary, max_rank: Tuple[int, int],
                      ridge: Tuple[Union[float, str], Union[float, str]], rank_tol: Optional[float], permutations: int,
                      seed: int, level: float, progress: Optional[Callable[[float], object]]) -> Dict[str, Any]: ...

@@ -86,7 +86,8 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
          n_components: Optional[Sequence[int]] = None, max_rank: Optional[Sequence[Optional[int]]] = None,
          ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
          labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None,
-         queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None, folds: int = 5,
+         queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None,
+         references: Optional[ArrayLike] = None, folds: int = 5,
          repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None,
          extra_X: Optional[ArrayLike] = None, extra_Y: Optional[ArrayLike] = None,
          sample_weight: Optional[ArrayLike] = None,
@@ -105,14 +106,14 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
         'identity'; by 'likelihood' and 'partner' 'likelihood2'; by 'classification' 'likelihood2' and the others.
     n_components, max_rank, ridge : list, optional
         What to try, each with each; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs
-        allow; no limit, and without a ridge 5, 10, 20, … too; 0, 0.01, 0.1, 1, 10, 100 and 'auto'.
+        allow; no limit, and without a ridge 5, 10, 20, … too; 0, 0.01, 0.1, 1, 3, 10, 30, 100 and 'auto'.
     criterion : {'translation', 'translation-to-2', 'distance', 'classification', 'likelihood', 'partner'}, optional
         The error on held-out pairs. 'translation': share of domain 1's variance that the translation from domain 2
         leaves unexplained; 'translation-to-2': the other way; 'distance': mean squared distance of the mapped pairs
         relative to the prescribed covariance (it favours few components: for comparing ridges); 'classification': of
         held-out samples of domain 2 by the nearest labelled one of domain 1 in the common space; 'likelihood': how much
-        likelier the partner makes a sample of domain 2, as -2 log; 'partner': the part of domain 1's samples that are
-        nearer to one of domain 2 than its partner. The last two choose ridges without labels. Default:
+        likelier the partner makes a sample of domain 2, as -2 log; 'partner': log r / log N,
+        where the partner is the r-th nearest of N samples of domain 1. The last two choose ridges without labels. Default:
         'classification' where labels are given, else 'translation'.
     labels : array-like of shape (n_samples,), optional
         Of the pairs, for 'classification'.
@@ -120,6 +121,8 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
         More labelled samples of domain 1 to classify by, without partners.
     queries, query_labels : array-like, optional
         More labelled samples of domain 2 to be classified, without partners.
+    references : array-like, optional
+        More samples of domain 1, without partners, among which 'partner' looks: the more, the finer the measure.
     folds, repeats, seed : int
         Number of folds, of other random folds of the same pairs (default: 10 for up to 100 pairs, 1000/n for more), and
         what they are drawn from.
@@ -150,6 +153,9 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
     labelled_X = _tables.plain(_tables.in_order(labelled_X, names_of_X, "labelled_X"))
     queries = _tables.plain(_tables.in_order(queries, names_of_Y, "queries"))
+    references = _tables.plain(_tables.in_order(references, names_of_X, "references"))
+    if references is not None and criterion != "partner":
+        raise ValueError("references are for criterion='partner'; labelled ones are labelled_X and labelled_y")
     X, Y = _as_rows(X), _as_columns(Y, finite=False)
     weights = _tables.weights_of(sample_weight, len(X))
     if weights is not None and len(X) == len(Y) and not weights.all():
@@ -159,17 +165,18 @@ def tune(X: ArrayLike, Y: ArrayLike, *, covariance: Union[str, Sequence[str], No
     families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
     if labels is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
         raise ValueError("labelled samples without the labels of the pairs")
-    references, of_references = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
+    labelled, of_labelled = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
     asked, of_asked = _with_more(Y, labels, queries, query_labels, "queries", "query_labels")
-    _, numbers = np.unique(np.concatenate([of_references, of_asked]), return_inverse=True)
+    _, numbers = np.unique(np.concatenate([of_labelled, of_asked]), return_inverse=True)
     found = _core.tune(
         X, Y, families=families, ranks=[as_count("n_components", k) or 0 for k in _list(n_components)],
         max_ranks=[as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
         ridges=[as_ridge(value) for value in _list(ridge)], criterion=criterion, folds=folds,
         repeats=as_count("repeats", repeats) or 0, seed=seed,
-        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, references=references,
-        reference_labels=numbers[:len(of_references)].tolist(), queries=asked,
-        query_labels=numbers[len(of_references):].tolist(), progress=progress, sample_weight=weights)
+        rank_tol=as_fraction("rank_tol", rank_tol), extra_X=extra_X, extra_Y=extra_Y, references=labelled,
+        reference_labels=numbers[:len(of_labelled)].tolist(), queries=asked,
+        query_labels=numbers[len(of_labelled):].tolist(), progress=progress, sample_weight=weights,
+        more_X=references)
     trials = [Trial(_params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [_params(described) for described in found["infeasible"]], found["criterion"],
                       trials[found["best"]].params, trials[found["chosen"]].params, found["alike"],

@@ -29,7 +29,7 @@ Matrix whole(const py::object& rows, const char* name) {
 // All that a search uses.
 struct Search {
   TuneOptions options;
-  Matrix X1, X2, references, queries;
+  Matrix X1, X2, more1, references, queries;
   std::optional<Summary> extra1, extra2;
   std::optional<Folds> folds;
 };
@@ -40,7 +40,7 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
                     Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::object& extra_X,
                     const py::object& extra_Y, const py::object& references, const std::vector<int>& reference_labels,
                     const py::object& queries, const std::vector<int>& query_labels, const py::object& progress,
-                    const py::object& sample_weight) {
+                    const py::object& sample_weight, const py::object& more_X) {
   const auto search = std::make_shared<Search>();
   TuneOptions& options = search->options;
   for (const auto& family : families) options.families.push_back(need_choice(family, kFamilies, "covariance to tune"));
@@ -56,6 +56,10 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
     search->X1 = whole(rows1, "X");
     search->X2 = whole(rows2, "Y");
     options.pairs = {&search->X1, &search->X2};
+    if (!more_X.is_none()) {
+      search->more1 = whole(more_X, "references");
+      options.pairs.more1 = &search->more1;
+    }
   }
   if (!references.is_none()) {
     search->references = whole(references, "labelled samples of X");
@@ -133,7 +137,7 @@ void bind_tune(py::module_& module) {
              py::arg("max_ranks"), py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"),
              py::arg("seed"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"), py::arg("references"),
              py::arg("reference_labels"), py::arg("queries"), py::arg("query_labels"), py::arg("progress"),
-             py::arg("sample_weight") = py::none());
+             py::arg("sample_weight") = py::none(), py::arg("more_X") = py::none());
   module.def("permutation_test", &test_by_permutation, py::arg("summary"), py::arg("max_rank"), py::arg("ridge"),
              py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"), py::arg("level"), py::arg("progress"));
 }

@@ -111,3 +111,15 @@ def test_tuning_by_likelihood_and_partner_needs_no_labels():
         result = cgmca.tune(X, Y, covariance=["likelihood2"], max_rank=[None], ridge=[0.1, 1, 10], criterion=criterion)
         assert result.criterion == criterion and len(result.trials) == 3
         assert all(np.isfinite(trial.errors[criterion][0]) for trial in result.trials)
+
+
+def test_the_place_of_the_partner_among_more_samples():
+    (X, Y), (more, _) = draw(np.random.default_rng(7), 60)
+    settings = dict(covariance=["likelihood2"], max_rank=[None], ridge=[1], criterion="partner")
+    alone = cgmca.tune(X, Y, **settings).trials[0].errors["partner"][0]
+    among = cgmca.tune(X, Y, references=more, **settings).trials[0].errors["partner"][0]
+    assert 0 < alone < 1 and 0 < among < 1 and alone != among
+    with pytest.raises(ValueError, match="references are for criterion='partner'"):
+        cgmca.tune(X, Y, references=more, ridge=[1])
+    with pytest.raises(ValueError, match="features; the pairs have"):
+        cgmca.tune(X, Y, references=more[:, :2], **settings)

@@ -121,3 +121,18 @@ def test_tune_chooses_a_ridge_without_labels(folder):
                            "all", "--criterion", criterion, "--json").json
         assert result["chosen"]["cov"] == "likelihood2" and result["chosen"]["rank"] is None
         assert len(result["trials"]) == 3 and result["criterion"] == criterion
+
+
+def test_more_samples_of_domain_1_make_the_place_of_the_partner_finer(folder):
+    np.save(folder / "more.npy", np.random.default_rng(3).normal(size=(300, folder.a.shape[1])))
+    command = ["tune", "a.npy", "b.npy", "--covs", "likelihood2", "--ridges", "1", "--criterion"]
+    alone = folder.ok(*command, "partner", "--json").json
+    among = folder.ok(*command, "partner", "--reference", "more.npy", "--json").json
+    error = [found["trials"][0]["partner"]["mean"] for found in (alone, among)]
+    assert error[0] != error[1]
+    assert "--reference and --reference-labels go together" in folder.fails(
+        2, *command, "likelihood", "--reference", "more.npy")
+    assert "--reference-labels needs --labels of the pairs" in folder.fails(
+        2, *command, "partner", "--reference", "more.npy", "--reference-labels", "more.npy")
+    np.save(folder / "narrow.npy", np.ones((4, 2)))
+    assert "2 features" in folder.fails(3, *command, "partner", "--reference", "narrow.npy")

@@ -22,7 +22,7 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
   alone.fill(std::numeric_limits<double>::quiet_NaN());
   at(alone, Criterion::translation) = at(alone, Criterion::translation_to2) = 1;  // the mean of the target domain
   at(alone, Criterion::likelihood) = 0;                                           // the partner tells nothing
-  at(alone, Criterion::partner) = 0.5;                                            // a guess
+  if (held.references.cols() > 0) at(alone, Criterion::partner) = guessed_partner(held.references.cols());
   if (comparable_) {
     const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
     const double apart = (H[0] - H[1]).squaredNorm();  // Σ ‖x_1 - x_2‖²
@@ -30,7 +30,7 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
     at(without_map, Criterion::translation_to2) = apart / held.total[1];
     if (options_.pairs.X1 != nullptr) {
       at(without_map, Criterion::partner) =
-          partner_error(*options_.pairs.X1, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
+          partner_error(references_of(options_.pairs), (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
     }
   }
   if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {

@@ -47,7 +47,7 @@ TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
     }
     options.max_ranks.push_back(0);
   }
-  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 10.0, 100.0, Ridge::oas()};
+  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::oas()};
   if (!options.criterion) {
     options.criterion = options.labels.samples != nullptr ? Criterion::classification : Criterion::translation;
   }
@@ -62,6 +62,10 @@ void check_pairs(const PairSamples& pairs, const Folds& folds) {
     throw InvalidInput(fmt::format("domain {} of the pairs: {} samples of {} features; the folds hold {} of {}",
                                    number(domain), X == nullptr ? 0 : X->cols(), X == nullptr ? 0 : X->rows(),
                                    folds.samples(), folds.dimension(domain)));
+  }
+  if (pairs.more1 != nullptr && pairs.more1->rows() != folds.dimension(Domain::one)) {
+    throw InvalidInput(fmt::format("more samples of domain 1: {} features; the pairs have {}", pairs.more1->rows(),
+                                   folds.dimension(Domain::one)));
   }
 }
 

@@ -85,15 +85,29 @@ Split split_of(const Folds& folds, Index repeat, Index fold, Index samples) {
   return split;
 }
 
+double guessed_partner(Index references) {
+  const auto N = static_cast<double>(references);
+  return std::lgamma(N + 1) / (N * std::log(N));
+}
+
 double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners) {
   const Vector sizes = references.colwise().squaredNorm();
   const Matrix products = AtB(references, queries);  // distance² less ‖query‖²: sizes - 2 products
-  double nearer = 0;
+  double sum = 0;
   for (Index q = 0; q < queries.cols(); ++q) {
     const Vector distances = sizes - 2 * products.col(q);
-    nearer += static_cast<double>((distances.array() < distances(partners[static_cast<std::size_t>(q)])).count());
+    const Index nearer = (distances.array() < distances(partners[static_cast<std::size_t>(q)])).count();
+    sum += std::log1p(static_cast<double>(nearer));
   }
-  return nearer / static_cast<double>(queries.cols()) / static_cast<double>(std::max<Index>(1, references.cols() - 1));
+  return sum / static_cast<double>(queries.cols()) / std::log(static_cast<double>(references.cols()));
+}
+
+Matrix references_of(const PairSamples& pairs) {
+  const Index n = pairs.X1->cols(), more = pairs.more1 == nullptr ? 0 : pairs.more1->cols();
+  Matrix all(pairs.X1->rows(), n + more);
+  all.leftCols(n) = *pairs.X1;
+  if (more > 0) all.rightCols(more) = *pairs.more1;
+  return all;
 }
 
 std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places) {
@@ -141,7 +155,7 @@ void add_labels(HeldOut& held, const TransferLabels& labels, const Places& place
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
                Index fold) {
   held.partners = split_of(folds, repeat, fold, folds.samples()).held_out;
-  held.references = coordinates(training, Domain::one, *pairs.X1);
+  held.references = coordinates(training, Domain::one, references_of(pairs));
   held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
 }
 

@@ -32,7 +32,7 @@ struct HeldOut {
   std::vector<Index> references_kept;  // their places
   Matrix labelled, queries;
   std::vector<int> reference_labels, query_labels;
-  Matrix references, partnered;  // all samples of domain 1 of the pairs, and the held-out ones of domain 2
+  Matrix references, partnered;  // all samples of domain 1, the pairs' first, and the held-out ones of domain 2
   std::vector<Index> partners;   // the place of each one's partner among the references
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
@@ -53,10 +53,13 @@ struct Split {
 };
 Split split_of(const Folds& folds, Index repeat, Index fold, Index samples);
 
+Matrix references_of(const PairSamples& pairs);  // of domain 1: those of the pairs, then those without partners
+
 std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places);
 
-// The mean part of the references that are nearer to a query than its partner is.
+// The mean of log r / log N over the queries: the partner is the r-th nearest of N references.                   (44)
 double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners);
+double guessed_partner(Index references);  // of a partner that may be at any place: log N! / (N log N)
 
 using Errors = std::array<double, kCriteria.size()>;
 Errors measure(const Model& model, const HeldOut& held);

@@ -211,7 +211,7 @@ Factors regularize(const Factors& factors, const Regularization& options) {
   std::vector<Index> ranks;
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     const WhitenedDomain& domain = factors.domains[i];
-    covariances.push_back(regularized(options.ridge[i], domain.trace, domain.concentration, domain.features(),
+    covariances.push_back(regularized(options.ridge[i], domain.trace, domain.concentration, domain.features,
                                       domain.covariance.samples, domain.total_weight));
     const Index limit = options.max_rank[i];
     ranks.push_back(limit > 0 ? std::min(limit, domain.rank()) : domain.rank());

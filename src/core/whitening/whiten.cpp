@@ -50,6 +50,7 @@ WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, dou
   domain.trace = s.squaredNorm();
   domain.concentration = (s / s.norm()).array().pow(4).sum();
   domain.condition = s(0) / s(s.size() - 1);
+  domain.features = variance.size();
   domain.variance = std::move(variance);
   domain.tolerance = tolerance;
   domain.route = std::move(route);
@@ -62,6 +63,7 @@ WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double co
   domain.whitening = std::move(whitening);
   domain.trace = variance.sum();
   domain.condition = condition;
+  domain.features = variance.size();
   domain.variance = variance;
   domain.tolerance = tolerance;
   domain.route = std::move(route);

@@ -104,6 +104,7 @@ class WideWhitening final : public Whitening {
 // A domain whitened, and what the later stages need to know of it.
 struct WhitenedDomain {
   std::shared_ptr<const Whitening> whitening;
+  Index features = 0;        // d of the measurements, the unit of ridges; tuning has fewer coordinates
   Vector mean;               // d
   double total_weight = 0;   // of its samples, extra ones included
   Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
@@ -114,7 +115,6 @@ struct WhitenedDomain {
   Regularized covariance;    // Θ̃
   std::string route;         // the routines that whitened it
 
-  Index features() const { return variance.size(); }
   Index rank() const { return whitening->rank(); }
   const SpectrumWhitening* spectrum() const { return dynamic_cast<const SpectrumWhitening*>(whitening.get()); }
 };

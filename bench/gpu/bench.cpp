@@ -5,6 +5,7 @@
 //   the
 //                                          host's memory instead of the device's; answers checked against the processor
 //   bench_cuda repeat COUNT                fits in a row, and the device memory that is in use after each tenth
+//   bench_cuda trace D N SPEC [host]       a row once more, with the time of each operation (CGMCA_CUDA_TRACE)
 //   bench_cuda small                       one small fit of each form, for compute-sanitizer
 //
 // Each line of output is flushed. A row prints one line of JSON.
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -86,14 +88,11 @@ void rates() {
   tell("gemm 8192", seconds([&] { gpu().AB(A, A); }, 3), 2 * cube);
   const linalg::Array G = gpu().zeros(2 * n, 2 * n);
   tell("syrk 16384, 8192 columns", seconds([&] { gpu().add_gram(G, wide); }, 3), 4 * cube);
-  tell("the same by products of blocks of 2048 rows",
-       seconds(
-           [&] {
-             for (Index first = 0; first < 2 * n; first += 2048)
-               gpu().ABt(wide.top(first + 2048), wide.block(first, 0, 2048, n));
-           },
-           3),
-       4 * cube);
+  tell("syrk 4096, 8192 columns", seconds([&] { gpu().add_gram(G.block(0, 0, n / 2, n / 2), wide.top(n / 2)); }, 3),
+       cube / 4);
+  tell("syrk 2048, 8192 columns", seconds([&] { gpu().add_gram(G.block(0, 0, n / 4, n / 4), wide.top(n / 4)); }, 3),
+       cube / 16);
+  tell("gemm 2048, 8192 columns", seconds([&] { gpu().ABt(wide.top(n / 4), wide.bottom(n / 4)); }, 3), cube / 8);
   const linalg::Array S = gpu().zeros(n, n);
   gpu().add_gram(S, A);
   gpu().add_diagonal(S, Vector::Constant(n, 1000));
@@ -109,6 +108,13 @@ void rates() {
   tell("syevd with vectors", seconds([&] { gpu().symmetric_eigen(S); }, 2), 9 * cube);
   tell("syevd, values", seconds([&] { gpu().symmetric_eigenvalues(S); }, 1), cube * 4 / 3);
   tell("gesvdp (thin_svd)", seconds([&] { gpu().thin_svd(A); }, 1), 26 * cube);
+  for (const Index size : {784, 1568}) {  // singular, where gesvdp gives up
+    const Matrix low = noise(size, size / 2, 3) * noise(size / 2, size, 4);
+    const linalg::Array there = gpu().upload(low), on_host = linalg::cpu().upload(low);
+    std::printf("SVD of a singular matrix of %ld: %.4f s by %s; by the processor %.4f s\n", static_cast<long>(size),
+                seconds([&] { gpu().thin_svd(there); }, 2), linalg::described(gpu().thin_svd(there).routine).c_str(),
+                seconds([&] { linalg::cpu().thin_svd(on_host); }, 2));
+  }
   const double gigabytes = static_cast<double>(here.size()) * 8e-9;
   const double up = seconds([&] { gpu().load({here}, 0, n, Vector::Zero(n), Vector::Zero(n)); }, 3);
   const double down = seconds([&] { gpu().download(A); }, 3);
@@ -146,6 +152,7 @@ Stages staged(const Row& row, const MatchedSamples& X) {
     const auto now = Clock::now();
     to = std::chrono::duration<double>(now - last).count();
     last = now;
+    if (std::getenv("CGMCA_CUDA_TRACE") != nullptr) std::fprintf(stderr, "-- %.4f s\n", to);
   };
   const Covariance C = covariance(row.spec);
   const Summary summary = summarized(X, row.d);
@@ -212,6 +219,21 @@ void run(const Row& row) {
   std::fflush(stdout);
 }
 
+// Each operation alone, one after another: what would run side by side does not.
+void trace(const Row& row) {
+  const Matrix X1 = noise(row.d, row.n, 1), X2 = mixed(X1, noise(row.d, row.n, 2));
+  const linalg::Array there1 = gpu().upload(X1), there2 = gpu().upload(X2);
+  MatchedSamples X{X1, X2};
+  if (!row.from_host) {
+    X = {Eigen::Map<const Matrix>(there1.data(), row.d, row.n), Eigen::Map<const Matrix>(there2.data(), row.d, row.n)};
+  }
+  staged(row, X);
+  std::fprintf(stderr, "== warm: %ld %s%s\n", static_cast<long>(row.d), row.spec.c_str(), row.from_host ? " host" : "");
+  const Stages stages = staged(row, X);
+  std::fprintf(stderr, "%s: add %.4f, factorize %.4f, svd %.4f, solve %.4f, certify %.4f\n", stages.route.c_str(),
+               stages.add, stages.factorize, stages.svd, stages.solve, stages.certify);
+}
+
 // nvidia-smi reads what the whole device uses; bench/gpu/run calls it between the lines.
 void repeat(int count) {
   const Matrix X1 = noise(300, 4000, 1), X2 = mixed(X1, noise(300, 4000, 2));
@@ -248,17 +270,18 @@ int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   try {
     if (words.empty()) return 2;
+    if (words[0] == "trace") setenv("CGMCA_CUDA_TRACE", "1", 1);
     std::printf("%s\n", cuda_device().description.c_str());
     if (words[0] == "rates") rates();
     if (words[0] == "small") small();
     if (words[0] == "repeat" && words.size() == 2) repeat(std::stoi(words[1]));
-    if (words[0] == "row" && words.size() >= 4) {
+    if ((words[0] == "row" || words[0] == "trace") && words.size() >= 4) {
       Row row{std::stol(words[1]), std::stol(words[2]), words[3]};
       for (std::size_t i = 4; i < words.size(); ++i) {
         row.from_host = row.from_host || words[i] == "host";
         row.check = row.check || words[i] == "check";
       }
-      run(row);
+      words[0] == "row" ? run(row) : trace(row);
     }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "bench_cuda: %s\n", problem.what());

@@ -4,11 +4,13 @@
 // threads may call at once: each operation waits for its turn.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 
 #include "context.hpp"
 #include "core/linalg/backend.hpp"
+#include "lock.hpp"
 #include "transfer.hpp"
 
 namespace cgmca::cuda {
@@ -97,30 +99,33 @@ class Cuda final : public linalg::Backend {
   void solve_transposed_in_place(const Array& R, const Array& B) const;  // B ← R⁻ᵀ B
 
  private:
-  using Lock = std::lock_guard<std::recursive_mutex>;
   enum class Side { left, right };
   enum class Vectors { thin, full };
 
   Array allocate(Index m, Index n) const { return allocate(m, n, context_.stream()); }
   Array allocate(Index m, Index n, cudaStream_t order) const;
   void load_domain(const Array& to, const SampleView& X, Index first, const double* origin, const double* mean,
-                   const Index* features, Index start) const;
+                   const Index* features, Index start, cudaStream_t order) const;
   Vector reduced_rows(const Array& A, int operation) const;
   Vector reduced_columns(const Array& A, const Array* B, int operation) const;
   void scale_by(const Array& A, double by, const Vector* rows, const Vector* columns) const;
 
   Array product(cublasOperation_t on_A, const Array& A, cublasOperation_t on_B, const Array& B) const;
-  void solve_triangle(Side side, const Array& R, cublasOperation_t on_R, const Array& B) const;  // in place of B
+  void subtract_product(const Array& C, cublasOperation_t on_A, const Array& A, const Array& B) const;  // C - op(A) B
+  void solve_triangle(Side side, const Array& R, cublasOperation_t on_R, const Array& B) const;         // in place of B
   Array times_triangle(const Array& R, cublasOperation_t on_R, const Array& E) const;
   void add_rank_k(const Array& G, const Array& X, cublasOperation_t on_X, double weight) const;
   void clear_lower(const Array& A) const;
   Array inverse_of_upper(const Array& R) const;
   void invert_upper_in_place(const Array& R) const;
+  Vector powers(int count, const std::function<void(double*)>& step, double* x, Index n) const;
   double largest_gain(const Array& R) const;        // λ_1 of RᵀR, from below
   double largest_eigenvalue(const Array& G) const;  // of its upper triangle, from below
 
   Memory householder(const Array& X) const;  // vectors and R in place of X; the scalars
+  double distance_from_identity(const Array& G) const;
   std::optional<linalg::ArrayQr> cholesky_qr(const Array& X) const;
+  linalg::ArraySvd by_host(const Array& A) const;
   std::optional<linalg::ArraySvd> by_polar(const Array& tall) const;
   std::optional<linalg::ArraySvd> by_gesvd(const Array& tall, Vectors vectors) const;
   Vector eigen_in_place(const Array& Q, bool vectors) const;  // ascending

@@ -121,8 +121,9 @@ void Context::make_pool() {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = 0;
   check(cudaMemPoolCreate(&pool_, &properties), "a memory pool");
-  // Memory that fits of the same size use one after another stays ours; above a quarter of the device it goes back.
-  std::uint64_t kept = static_cast<std::uint64_t>(room(pool_).total / 4);
+  // Memory that fits of the same size use one after another stays ours: to get gigabytes again takes longer than to
+  // compute with them.
+  std::uint64_t kept = static_cast<std::uint64_t>(0.9 * room(pool_).total);
   check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept), "a memory pool");
   // What arrives must not wait for computing only to get its memory.
   int waiting = 0;

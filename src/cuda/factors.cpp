@@ -19,6 +19,9 @@ using Kernel = Context::Kernel;
 
 constexpr double kOne = 1;
 
+// Up to this many columns the processor's divide and conquer is faster than QR iteration on the device.
+constexpr Index kSmallSvd = 1024;
+
 // What a routine of cuSOLVER works in: memory on the device and on the host.
 struct Workspace {
   std::size_t on_device = 0, on_host = 0;
@@ -128,22 +131,36 @@ void Cuda::assign_appended(const Array& R, const Array& X) const {
   assign(R, triangular_factor(both));
 }
 
+// ‖G - I‖_F at most, of the upper triangle of a symmetric G; the other one is zero.
+double Cuda::distance_from_identity(const Array& G) const {
+  const Array difference = copy(G);
+  add_diagonal(difference, Vector::Constant(G.rows(), -1));
+  return std::sqrt(2 * squared_norm(difference));
+}
+
 // X = Q R by Cholesky factors of XᵀX, twice, which is all products: Q₁ = X R₁⁻¹ is orthonormal to eps κ(X)², and Q of
-// Q₁ = Q R₂ then to eps. Nothing where Q₁ is too far from orthonormal for that.
+// Q₁ = Q R₂ then to eps. Nothing where Q₁ is too far from orthonormal for that. Once is enough where the columns of X
+// are nearly orthogonal, as those of U and V are that come from eigenvectors: of X diag(1/‖x_j‖), κ² is near 1.
 std::optional<linalg::ArrayQr> Cuda::cholesky_qr(const Array& X) const {
   constexpr double near = 0.1;
   const Index n = X.cols();
   const Array G = zeros(n, n);
   add_gram_of_columns(G, X);
+  const Vector sizes = diagonal(G).cwiseSqrt();
+  if (!(sizes.minCoeff() > 0) || !sizes.allFinite()) return std::nullopt;
+  const Vector inverse = sizes.cwiseInverse();
+  scale_by(G, 1, &inverse, &inverse);
+  const bool nearly = distance_from_identity(G) <= near;
   const Array first = cholesky(G);
   if (first.empty()) return std::nullopt;
   Array Q = copy(X);
+  scale_by(Q, 1, nullptr, &inverse);
   solve_triangle(Side::right, first, CUBLAS_OP_N, Q);
+  scale_by(first, 1, nullptr, &sizes);  // R₁
+  if (nearly) return linalg::ArrayQr{Q, first};
   const Array again = zeros(n, n);
   add_gram_of_columns(again, Q);
-  const Array difference = copy(again);
-  add_diagonal(difference, Vector::Constant(n, -1));
-  if (!(2 * squared_norm(difference) <= near * near)) return std::nullopt;
+  if (!(distance_from_identity(again) <= near)) return std::nullopt;
   const Array second = cholesky(again);
   if (second.empty()) return std::nullopt;
   solve_triangle(Side::right, second, CUBLAS_OP_N, Q);
@@ -221,16 +238,21 @@ std::optional<linalg::ArraySvd> Cuda::by_gesvd(const Array& tall, Vectors vector
   return linalg::ArraySvd{U, std::move(values), transposed(VT), linalg::SvdRoutine::gesvd_after_gesvdp};
 }
 
+linalg::ArraySvd Cuda::by_host(const Array& A) const {
+  linalg::ArraySvd svd = host_.thin_svd(host_.upload(download(A)));
+  return {upload(host_.download(svd.U)), std::move(svd.s), upload(host_.download(svd.V)), svd.routine};
+}
+
 linalg::ArraySvd Cuda::thin_svd(const Array& A) const {
   const Lock lock(mutex_);
   if (std::min(A.rows(), A.cols()) <= kSmall) {
-    linalg::ArraySvd svd = host_.thin_svd(host_.upload(download(A)));
-    return {upload(host_.download(svd.U)), std::move(svd.s), upload(host_.download(svd.V)), svd.routine};
+    return by_host(A);
   }
   check_finite(A, "SVD");
   const bool wide = A.rows() < A.cols();
   const Array tall = wide ? transposed(A) : A;
   std::optional<linalg::ArraySvd> svd = by_polar(tall);
+  if (!svd && tall.cols() <= kSmallSvd) svd = by_host(tall);
   if (!svd) svd = by_gesvd(tall, Vectors::thin);
   if (!svd) throw NumericalFailure(fmt::format("no SVD of a {}×{} matrix on the GPU", A.rows(), A.cols()));
   if (wide) std::swap(svd->U, svd->V);

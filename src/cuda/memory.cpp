@@ -146,10 +146,9 @@ void Cuda::assign_lower_from_upper(const Array& A) const {
   context_.launch(Kernel::mirror, dim3(tiles, tiles), dim3(32, 8), context_.stream(), A.data(), A.stride(), A.rows());
 }
 
-// One domain's samples from column `first` on, into rows of a tile; in the order of arrivals.
+// One domain's samples from column `first` on, into rows of a tile.
 void Cuda::load_domain(const Array& to, const SampleView& X, Index first, const double* origin, const double* mean,
-                       const Index* features, Index start) const {
-  const cudaStream_t order = context_.arrivals();
+                       const Index* features, Index start, cudaStream_t order) const {
   X.visit([&](const auto& samples) {
     using Scalar = typename std::decay_t<decltype(samples)>::Scalar;
     if (to.empty()) return;
@@ -172,7 +171,9 @@ void Cuda::load_domain(const Array& to, const SampleView& X, Index first, const 
 Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
                  const Places* features) const {
   const Lock lock(mutex_);
-  const cudaStream_t order = context_.arrivals();
+  // Nothing is gained by a second stream where nothing travels.
+  const bool here = std::all_of(X.begin(), X.end(), [this](const SampleView& domain) { return holds(domain); });
+  const cudaStream_t order = here ? context_.stream() : context_.arrivals();
   const auto bytes_of = [](const auto& list) { return sizeof(list[0]) * static_cast<std::size_t>(list.size()); };
   const Memory origins = context_.uploaded(origin.data(), bytes_of(origin), order);
   const Memory means = context_.uploaded(mean.data(), bytes_of(mean), order);
@@ -187,7 +188,7 @@ Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector
     }
     const auto* places = features == nullptr ? nullptr : static_cast<const Index*>(named.get()) + filled;
     load_domain(tile.block(filled, 0, end - filled, count), domain, first, numbers(origins) + start,
-                numbers(means) + start, places, start);
+                numbers(means) + start, places, start, order);
     filled = end;
     start += domain.rows();
   }

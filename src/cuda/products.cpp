@@ -50,6 +50,19 @@ void Cuda::add_rank_k(const Array& G, const Array& X, cublasOperation_t on_X, do
   const Index n = on_X == CUBLAS_OP_N ? X.rows() : X.cols(), k = on_X == CUBLAS_OP_N ? X.cols() : X.rows();
   require(G.rows() == G.cols() && G.rows() == n, "Gram update with shapes that do not fit");
   if (n == 0 || k == 0) return;
+  // Two halves, and between them a product, which runs nearer to the peak than syrk does.
+  constexpr Index leaf = 2048, few = 128, multiple = 256;
+  if (n > leaf && k >= few) {
+    const bool by_rows = on_X == CUBLAS_OP_N;
+    const Index half = (n / 2 + multiple - 1) / multiple * multiple, rest = n - half;
+    const Array first = by_rows ? X.top(half) : X.left(half), second = by_rows ? X.bottom(rest) : X.right(rest);
+    const Array between = G.block(0, half, half, rest);
+    check(cublasDgemm_64(context_.blas(), on_X, by_rows ? CUBLAS_OP_T : CUBLAS_OP_N, half, rest, k, &weight,
+                         first.data(), X.stride(), second.data(), X.stride(), &kOne, between.data(), G.stride()),
+          "gemm");
+    add_rank_k(G.block(0, 0, half, half), first, on_X, weight);
+    return add_rank_k(G.block(half, half, rest, rest), second, on_X, weight);
+  }
   check(cublasDsyrk_64(context_.blas(), CUBLAS_FILL_MODE_UPPER, on_X, n, k, &weight, X.data(), X.stride(), &kOne,
                        G.data(), G.stride()),
         "syrk");
@@ -70,11 +83,37 @@ Vector Cuda::symmetric_times(const Array& G, const Vector& x) const {
   return context_.downloaded(out.data(), x.size());
 }
 
+void Cuda::subtract_product(const Array& C, cublasOperation_t on_A, const Array& A, const Array& B) const {
+  check(cublasDgemm_64(context_.blas(), on_A, CUBLAS_OP_N, C.rows(), C.cols(), B.rows(), &kMinusOne, A.data(),
+                       A.stride(), B.data(), B.stride(), &kOne, C.data(), C.stride()),
+        "gemm");
+}
+
 void Cuda::solve_triangle(Side side, const Array& R, cublasOperation_t on_R, const Array& B) const {
   const Lock lock(mutex_);
   require(R.rows() == R.cols() && R.rows() == (side == Side::left ? B.rows() : B.cols()),
           "triangular solve with shapes that do not fit");
   if (B.empty()) return;
+  // R = [A E; 0 C]: two halves, and between them a product, which runs nearer to the peak.
+  constexpr Index leaf = 2048, multiple = 256, few = 512;
+  const Index n = R.rows(), others = side == Side::left ? B.cols() : B.rows();
+  if (n > leaf && others >= few && (side == Side::left || on_R == CUBLAS_OP_N)) {
+    const Index half = (n / 2 + multiple - 1) / multiple * multiple, rest = n - half;
+    const Array A = R.block(0, 0, half, half), E = R.block(0, half, half, rest), C = R.block(half, half, rest, rest);
+    const Array one = side == Side::left ? B.top(half) : B.left(half);
+    const Array two = side == Side::left ? B.bottom(rest) : B.right(rest);
+    const bool last_first = side == Side::left && on_R == CUBLAS_OP_N;
+    if (!last_first) solve_triangle(side, A, on_R, one);
+    if (last_first) {
+      solve_triangle(side, C, on_R, two);
+      subtract_product(one, CUBLAS_OP_N, E, two);
+    } else if (side == Side::left) {
+      subtract_product(two, CUBLAS_OP_T, E, one);
+    } else {
+      subtract_product(two, CUBLAS_OP_N, one, E);
+    }
+    return last_first ? solve_triangle(side, A, on_R, one) : solve_triangle(side, C, on_R, two);
+  }
   check(
       cublasDtrsm_64(context_.blas(), side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER,
                      on_R, CUBLAS_DIAG_NON_UNIT, B.rows(), B.cols(), &kOne, R.data(), R.stride(), B.data(), B.stride()),
@@ -150,27 +189,41 @@ Array Cuda::inverse_of_upper(const Array& R) const {
   return inverse;
 }
 
-// By power iteration, as the processor's condition().
+// ‖x‖ after each of some steps x ← by · M x, which come to the host together.
+Vector Cuda::powers(int count, const std::function<void(double*)>& step, double* x, Index n) const {
+  const Array norms = allocate(count, 1);
+  for (int k = 0; k < count; ++k) {
+    step(x);
+    check(cublasSetPointerMode(context_.blas(), CUBLAS_POINTER_MODE_DEVICE), "cuBLAS");
+    const cublasStatus_t status = cublasDnrm2_64(context_.blas(), n, x, 1, norms.data() + k);
+    check(cublasSetPointerMode(context_.blas(), CUBLAS_POINTER_MODE_HOST), "cuBLAS");
+    check(status, "nrm2");
+  }
+  return context_.downloaded(norms.data(), count);
+}
+
+// By power iteration, as the processor's condition(); but to ask after each step would take longer than the step.
 double Cuda::largest_gain(const Array& R) const {
-  constexpr int most = 40, least = 5;
+  constexpr int most = 40, least = 5, together = 6;
   const Index n = R.rows();
   const Vector start = Vector::LinSpaced(n, 1, 2).normalized();
   const Memory x = context_.uploaded(start), y = context_.uploaded(start);
-  double gain = 0;
-  for (int k = 0; k < most; ++k) {
-    const auto multiply = [&](cublasOperation_t on_R, const Memory& from, const Memory& to) {
-      check(cublasDgemv_64(context_.blas(), on_R, n, n, &kOne, R.data(), R.stride(), numbers(from), 1, &kZero,
-                           numbers(to), 1),
-            "gemv");
-    };
-    multiply(CUBLAS_OP_N, x, y);
-    multiply(CUBLAS_OP_T, y, x);
-    const double before = std::exchange(gain, 0.0);
-    check(cublasDnrm2_64(context_.blas(), n, numbers(x), 1, &gain), "nrm2");
-    if (!(gain > 0) || !std::isfinite(gain)) return INFINITY;
-    const double by = 1 / gain;
-    check(cublasDscal_64(context_.blas(), n, &by, numbers(x), 1), "scal");
-    if (k >= least && gain <= (1 + thresholds::kConditionSettled) * before) break;
+  double by = 1, gain = 1;  // x ← by RᵀR x, so that x keeps its size
+  const auto step = [&](double* in) {
+    check(cublasDgemv_64(context_.blas(), CUBLAS_OP_N, n, n, &kOne, R.data(), R.stride(), in, 1, &kZero, numbers(y), 1),
+          "gemv");
+    check(cublasDgemv_64(context_.blas(), CUBLAS_OP_T, n, n, &by, R.data(), R.stride(), numbers(y), 1, &kZero, in, 1),
+          "gemv");
+  };
+  double size = 1;  // ‖x‖
+  for (int k = 0; k < most;) {
+    for (const double now : powers(k == 0 ? 1 : together, step, numbers(x), n)) {
+      if (!(now > 0) || !std::isfinite(now)) return INFINITY;
+      const double before = std::exchange(gain, now / size / by);
+      size = now;
+      if (++k > least && gain <= (1 + thresholds::kConditionSettled) * before) return gain;
+    }
+    by = 1 / gain;
   }
   return gain;
 }
@@ -185,7 +238,7 @@ double Cuda::condition(const Array& R) const {
 
 // Power iteration from a vector with no structure.
 double Cuda::largest_eigenvalue(const Array& G) const {
-  constexpr int steps = 16;
+  constexpr int steps = 16;  // of a gain 1 to about 1e10 of the first: no overflow
   const Index n = G.rows();
   Vector start(n);
   std::uint64_t state = 1;
@@ -194,18 +247,18 @@ double Cuda::largest_eigenvalue(const Array& G) const {
     value = static_cast<double>(state >> 40) / (1 << 24) - 0.5;
   }
   const Memory x = context_.uploaded(start.normalized()), y = context_.uploaded(start);
-  double gain = 0;
-  for (int k = 0; k < steps; ++k) {
-    check(cublasDsymv_64(context_.blas(), CUBLAS_FILL_MODE_UPPER, n, &kOne, G.data(), G.stride(), numbers(x), 1, &kZero,
+  double by = 1;
+  const auto step = [&](double* in) {
+    check(cublasDsymv_64(context_.blas(), CUBLAS_FILL_MODE_UPPER, n, &by, G.data(), G.stride(), in, 1, &kZero,
                          numbers(y), 1),
           "symv");
-    check(cublasDnrm2_64(context_.blas(), n, numbers(y), 1, &gain), "nrm2");
-    if (!(gain > 0) || !std::isfinite(gain)) return gain;
-    const double by = 1 / gain;
-    check(cublasDscal_64(context_.blas(), n, &by, numbers(y), 1), "scal");
-    check(cublasDcopy_64(context_.blas(), n, numbers(y), 1, numbers(x), 1), "copy");
-  }
-  return gain;
+    check(cublasDcopy_64(context_.blas(), n, numbers(y), 1, in, 1), "copy");
+  };
+  const double first = powers(1, step, numbers(x), n)(0);
+  if (!(first > 0) || !std::isfinite(first)) return first;
+  by = 1 / first;
+  const Vector sizes = powers(steps - 1, step, numbers(x), n);
+  return sizes(steps - 2) / sizes(steps - 3) * first;
 }
 
 // λ_max and, by a Cholesky factor, 1/λ_min from below by power iteration, doubled: bounds for all spectra but those
@@ -224,7 +277,9 @@ linalg::SpectrumBounds Cuda::spectrum_bounds(const Array& A, const linalg::Spect
   const Array R = cholesky(A);
   if (R.empty()) return {largest, 0};
   const double smallest = 1 / largest_gain(inverse_of_upper(R));
-  if (safe(margin * largest, smallest / margin)) return {margin * largest, smallest / margin};
+  if (safe(margin * largest, smallest / margin)) {
+    return {margin * largest, smallest / margin, {R, std::sqrt(largest / smallest)}};
+  }
   if (!safe(largest, smallest)) return {largest, smallest};
   return exact();
 }

@@ -37,9 +37,16 @@ struct ArrayPivotedQr {
   Places order;
 };
 
+// An upper triangle and its κ; empty where it is not known.
+struct ArrayTriangle {
+  Array R;
+  double condition = 0;
+};
+
 // λ_max <= largest and λ_min >= smallest of a symmetric matrix.
 struct SpectrumBounds {
   double largest = 0, smallest = 0;
+  ArrayTriangle factor{};  // RᵀR is that matrix, where R was computed on the way
 };
 
 // R⁻ᵀ B for one upper triangular R and many B.

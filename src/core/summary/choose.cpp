@@ -1,5 +1,7 @@
 #include "choose.hpp"
 
+#include <utility>
+
 #include "core/thresholds.hpp"
 
 namespace cgmca {
@@ -22,6 +24,12 @@ bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }
   return true;
+}
+
+std::vector<linalg::ArrayTriangle> GramSafety::take_factors() {
+  std::vector<linalg::ArrayTriangle> factors;
+  for (Spectrum& bounds : bounds_) factors.push_back(std::exchange(bounds.factor, {}));
+  return factors;
 }
 
 bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {

@@ -29,6 +29,8 @@ class GramSafety {
   bool carry(const Vector& added_diagonal, const Layout& layout);
 
   const std::vector<Spectrum>& bounds() const { return bounds_; }
+  // Cholesky factors of the blocks of the G just measured, where the back end has made them; they are handed over.
+  std::vector<linalg::ArrayTriangle> take_factors();
 
  private:
   std::vector<Spectrum> bounds_;

@@ -50,5 +50,7 @@ struct CentredSamples {
   Deviations Xc;
 };
 CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
+// Adds them to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
+void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
 
 }  // namespace cgmca

@@ -15,11 +15,11 @@ using linalg::Array;
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
-// The same for a remote back end, which gets at least kLeastRemote where they lie: fewer wait on the host for more.
-constexpr Index kRemoteBlock = 8192, kLeastRemote = 1024;
-// As many wait for a remote back end before it looks whether the Gram form is safe, unless a domain has half as many
-// features: there it pays to compress fewer than twice as many samples as features.
-constexpr Index kRemoteFirst = 32768;
+// A remote back end gets at least so many where they lie: fewer wait on the host for more.
+constexpr Index kLeastRemote = 1024;
+// It looks after so many whether the Gram form is safe, unless a domain has half as many features: there it pays to
+// compress fewer than twice as many samples as features.
+constexpr Index kRemoteBlock = 32768;
 
 Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
   Vector first(layout.size());
@@ -124,15 +124,14 @@ Index Summary::State::capacity() const {
   if (!on->remote()) return 2 * layout.size();
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
-  return std::min(2 * layout.size(), std::max(kRemoteFirst, 2 * largest));
+  return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
 }
 
 // How many of the next samples are compressed where they lie, as they would be next, but without waiting.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
   if (!on->remote()) return accumulate == Accumulate::gram && left > capacity() ? capacity() : 0;
-  if (nothing_compressed()) return left >= capacity() ? capacity() : 0;
-  return left >= kLeastRemote ? std::min(left, kRemoteBlock) : 0;
+  return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
 }
 
 void Summary::State::add(const WeightedSamples& samples) {
@@ -142,7 +141,7 @@ void Summary::State::add(const WeightedSamples& samples) {
     if (rows.count() == capacity()) compress_rows();
     Index count = direct(n - first);
     if (count > 0) {
-      compress(samples.columns(first, count));
+      count = compress(samples.columns(first, count));
     } else {
       count = std::min(n - first, capacity() - rows.count());
       append(rows, *on, samples, first, count, capacity());
@@ -157,11 +156,13 @@ void Summary::State::compress_rows() {
   rows.clear();
 }
 
-void Summary::State::compress(const WeightedSamples& samples) {
+Index Summary::State::compress(const WeightedSamples& samples) {
   if (nothing_compressed()) {
     const auto p = static_cast<double>(layout.size());
-    on->require_room(p * (2 * p + static_cast<double>(samples.count())), fmt::format("a summary of {} features", p));
+    const auto n = static_cast<double>(std::min(samples.count(), capacity()));
+    on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
   }
+  if (on->remote()) return compress_there(samples);
   const auto [added, Xc] = centred(*on, samples, origin);
   if (accumulate == Accumulate::gram) {
     if (nothing_compressed()) compressed = GramState(*on, layout.size());
@@ -189,6 +190,37 @@ void Summary::State::compress(const WeightedSamples& samples) {
     }
     if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
   }
+  return samples.count();
+}
+
+// The same where samples should travel once: the sum is made first, and its diagonal tells what was added.
+Index Summary::State::compress_there(const WeightedSamples& samples) {
+  GramState sum = gram() != nullptr ? *gram() : GramState(*on, layout.size());
+  const bool first = nothing_compressed();
+  bool safe = accumulate == Accumulate::gram;
+  if (accumulate != Accumulate::qr) {
+    const Vector before = on->diagonal(sum.G);
+    add_in_pieces(sum, samples, origin);
+    const Vector added = on->diagonal(sum.G) - before;
+    if (accumulate == Accumulate::automatic) {
+      safe = first ? GramSafety::diagonal_allows(added, layout) && safety.measure(sum.G, layout)
+                   : safety.carry(added, layout) || safety.measure(sum.G, layout);
+    }
+  }
+  if (safe) {
+    sum.factors = safety.take_factors();
+    compressed = std::move(sum);
+    return samples.count();
+  }
+  const Index count = std::min(samples.count(), first ? capacity() : kRemoteBlock);
+  const auto [added, Xc] = centred(*on, samples.columns(0, count), origin);
+  if (first) {
+    compressed = FramedState(Xc, added, layout);
+  } else {  // what was there before is still accurate
+    turn_to_framed();
+    framed()->merge(Xc.tile(0, Xc.count()), added, layout);
+  }
+  return count;
 }
 
 void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }
@@ -196,7 +228,7 @@ void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram
 Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
   State moved = *this;
   moved.on = &target;
-  if (GramState* form = moved.gram()) form->G = linalg::moved_to(target, form->G);
+  if (GramState* form = moved.gram()) *form = GramState(form->count, linalg::moved_to(target, form->G));
   if (FramedState* form = moved.framed()) {
     Frame frame = *form->frame;
     for (auto& P : frame.P) P = target.solver(linalg::moved_to(target, P->R()));
@@ -213,7 +245,7 @@ Summary::State Summary::State::reordered(const linalg::Places& places) const {
   if (GramState* form = result.gram()) {
     form->count.mean = Vector(form->count.mean(places));
     const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();
-    form->G = on->upload(G(places, places).triangularView<Eigen::Upper>());
+    *form = GramState(form->count, on->upload(G(places, places).triangularView<Eigen::Upper>()));
   }
   if (FramedState* form = result.framed()) {
     linalg::Places now(places.size());

@@ -44,7 +44,8 @@ struct Summary::State {
   State reordered(const linalg::Places& places) const;
   Index direct(Index left) const;
   void compress_rows();
-  void compress(const WeightedSamples& samples);  // not in the framed form
+  Index compress(const WeightedSamples& samples);  // not in the framed form; how many of the first are done
+  Index compress_there(const WeightedSamples& samples);
   void turn_to_framed();
   State moved_to(const linalg::Backend& target) const;
 };

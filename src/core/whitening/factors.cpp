@@ -127,6 +127,14 @@ void cross_from_scores(Factors& factors, const std::vector<Array>& V) {
   }
 }
 
+// R with RᵀR = Θ_ii where the summary has that of its sum, and no extra samples have joined it.
+linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const WhiteningRequest& request) {
+  if (moments.factors.empty() || moments.factors[i].R.empty() || request.samples != moments.samples) return {};
+  const Array R = moments.on().copy(moments.factors[i].R);
+  moments.on().scale(R, 1 / std::sqrt(moments.freedom));
+  return {R, moments.factors[i].condition};
+}
+
 // About what the moments, their factors and the workspaces of these take, before any of the work is done.
 void require_room(const Summary& summary) {
   const Summary::State& state = summary.state();
@@ -178,7 +186,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     const auto i = static_cast<std::size_t>(place);
     const WhiteningRequest& request = sources.requests[i];
     if (moments.form == SummaryForm::gram) {
-      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request);
+      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request, known_factor(moments, i, request));
       return;
     }
     const bool extra = !data->pooled[i].empty();

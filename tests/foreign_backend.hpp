@@ -135,7 +135,12 @@ class ForeignBackend final : public linalg::Backend {
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return cpu().symmetric_eigenvalues(bare(A)); }
   linalg::SpectrumBounds spectrum_bounds(const Array& A, const linalg::SpectrumBounds& known) const override {
-    return cpu().spectrum_bounds(bare(A), known);
+    linalg::SpectrumBounds bounds = cpu().spectrum_bounds(bare(A), known);
+    if (remote_ && bounds.smallest > 0) {  // as one that has a Cholesky factor from this
+      const Array R = cpu().cholesky(bare(A));
+      if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R)};
+    }
+    return bounds;
   }
 
  private:

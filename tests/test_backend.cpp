@@ -142,6 +142,35 @@ TEST(Backend, ARemoteOneGivesTheSameAnswersInEveryForm) {
   }
 }
 
+// The Cholesky factor of a sum that was measured serves the fit; not once the sum has grown, moved or changed its
+// order.
+TEST(Backend, WhatARemoteOneKnowsOfASumIsForgottenWhenTheSumChanges) {
+  const ForeignBackend remote(true);
+  Random random(8);
+  const Pairs first = random_pairs(random, 8, 6, 3000), second = random_pairs(random, 8, 6, 2000);
+  const Covariance C = Covariance::identity(3);
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::gram}) {
+    Summary here = on(linalg::cpu(), first, accumulate), there = on(remote, first, accumulate);
+    const bool chosen = accumulate == Accumulate::automatic;
+    EXPECT_EQ(there.state().gram()->factors.size(), chosen ? 2u : 0u);
+    if (chosen) EXPECT_FALSE(there.state().gram()->factors[0].R.empty());
+    expect_close(fit(there, C, C), fit(here, C, C));
+    expect_close(fit(there.on(Device::cpu), C, C), fit(here, C, C));
+    Summary merged = there;
+    merged.merge(on(remote, second, accumulate));
+    const Matrix twice = 2 * second.X1;
+    here.add(twice, second.X2);
+    there.add(twice, second.X2);
+    expect_close(fit(there, C, C), fit(here, C, C));
+    Summary merged_here = on(linalg::cpu(), first, accumulate);
+    merged_here.merge(on(linalg::cpu(), second, accumulate));
+    expect_close(fit(merged, C, C), fit(merged_here, C, C));
+    merged_here.add(twice, second.X2);
+    merged.add(twice, second.X2);
+    expect_close(fit(merged, C, C), fit(merged_here, C, C));
+  }
+}
+
 TEST(Backend, ADeviceThatIsNotThereIsAnErrorOrTheProcessor) {
   if (cuda_device().usable) GTEST_SKIP() << "there is one: " << cuda_device().description;
   EXPECT_THROW(Summary({3, 2}, Accumulate::automatic, Device::cuda), DeviceError);

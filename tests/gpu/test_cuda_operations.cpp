@@ -102,6 +102,52 @@ TEST_P(CudaOperations, Multiply) {
   EXPECT_THROW(gpu->AB(A, A.left(1)), InternalError);
 }
 
+// From 2,048 on, Gram matrices and triangular solves are made of halves and products between them.
+TEST(CudaLargeOperations, AreThoseOfTheProcessor) {
+  CGMCA_NEEDS_GPU();
+  const Backend &gpu = backend_of(Device::cuda), &cpu = linalg::cpu();
+  Random random(23);
+  const Index n = 2500, m = 600;
+  const Matrix X = random.matrix(n, m), B = random.matrix(n, 520);
+  const auto gram_on = [&](const Backend& on) {
+    const Array G = on.zeros(n, n);
+    on.add_gram(G, strided(on, X), 0.5);
+    on.add_gram_of_columns(G, strided(on, X.transpose()));
+    on.add_diagonal(G, Vector::Constant(n, 100));
+    return G;
+  };
+  const Array G = gram_on(gpu), here = gram_on(cpu);
+  gpu.assign_lower_from_upper(G);
+  cpu.assign_lower_from_upper(here);
+  EXPECT_LE(relative(host(G), host(here)), 1e-13);
+  const Array R = gpu.cholesky(G), R_here = cpu.cholesky(here);
+  EXPECT_LE(relative(host(R), host(R_here)), 1e-12);
+  EXPECT_LE(relative(host(gpu.solve_upper(R, strided(gpu, B))), host(cpu.solve_upper(R_here, strided(cpu, B)))), 1e-12);
+  EXPECT_LE(relative(host(gpu.solve_upper_transposed(R, strided(gpu, B))),
+                     host(cpu.solve_upper_transposed(R_here, strided(cpu, B)))),
+            1e-12);
+  EXPECT_NEAR(gpu.condition(R), cpu.condition(R_here), 0.02 * cpu.condition(R_here));
+}
+
+// Cholesky twice, and once where the columns are orthogonal but of any length.
+TEST(CudaLargeOperations, ThinQrIsOrthonormal) {
+  CGMCA_NEEDS_GPU();
+  const Backend& gpu = backend_of(Device::cuda);
+  Random random(24);
+  const Index m = 2700, n = 2300;
+  const Array any = gpu.upload(random.matrix(m, n));
+  const Array orthogonal = gpu.copy(gpu.thin_qr(any).Q);
+  gpu.scale_columns(orthogonal, Vector::LinSpaced(n, 1, 1e-6));
+  for (const Array& X : {any, orthogonal}) {
+    const linalg::ArrayQr qr = gpu.thin_qr(gpu.copy(X));
+    const Array I = gpu.AtB(qr.Q, qr.Q), again = gpu.AB(qr.Q, qr.R);
+    gpu.add_diagonal(I, Vector::Constant(n, -1));
+    gpu.add(again, X, -1);
+    EXPECT_LE(gpu.column_largest(I).maxCoeff(), 1e-13);
+    EXPECT_LE(gpu.squared_norm(again), 1e-26 * gpu.squared_norm(X));
+  }
+}
+
 TEST_P(CudaOperations, Factorize) {
   const auto [m, n] = GetParam();
   const Index p = std::min(m, n), q = std::max(m, n);

@@ -36,6 +36,7 @@ bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
   std::vector<Spectrum> carried = bounds_;
   for (Index i = 0; i < layout.domains(); ++i) {
     Spectrum& bounds = carried[static_cast<std::size_t>(i)];
+    bounds.factor = {};
     bounds.largest += added_diagonal.segment(layout.start(i), layout.features(i)).sum();
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }

@@ -205,10 +205,10 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
     if (accumulate == Accumulate::automatic) {
       safe = first ? GramSafety::diagonal_allows(added, layout) && safety.measure(sum.G, layout)
                    : safety.carry(added, layout) || safety.measure(sum.G, layout);
+      if (safe) sum.factors = safety.take_factors();
     }
   }
   if (safe) {
-    sum.factors = safety.take_factors();
     compressed = std::move(sum);
     return samples.count();
   }
@@ -295,6 +295,7 @@ void Summary::State::merge(const State& that) {
     GramState sum = *gram();
     sum.merge(*that.gram(), shift);
     summed = accumulate != Accumulate::automatic || safety.measure(sum.G, layout);
+    if (summed && accumulate == Accumulate::automatic) sum.factors = safety.take_factors();
     if (summed) *gram() = std::move(sum);
   }
   if (!summed) {

@@ -152,8 +152,7 @@ TEST(Backend, WhatARemoteOneKnowsOfASumIsForgottenWhenTheSumChanges) {
   for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::gram}) {
     Summary here = on(linalg::cpu(), first, accumulate), there = on(remote, first, accumulate);
     const bool chosen = accumulate == Accumulate::automatic;
-    EXPECT_EQ(there.state().gram()->factors.size(), chosen ? 2u : 0u);
-    if (chosen) EXPECT_FALSE(there.state().gram()->factors[0].R.empty());
+    EXPECT_EQ(chosen, !there.state().gram()->factors.empty() && !there.state().gram()->factors[0].R.empty());
     expect_close(fit(there, C, C), fit(here, C, C));
     expect_close(fit(there.on(Device::cpu), C, C), fit(here, C, C));
     Summary merged = there;

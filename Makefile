@@ -1,5 +1,6 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-engines test-interop test-browser wheel bench sanitize clang fuzz format tidy install clean
+.PHONY: all deps build demo test test-engines test-interop test-browser cuda test-gpu wheel bench sanitize clang fuzz format
+.PHONY: tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -43,6 +44,18 @@ test-interop: build
 test-browser: build
 	@tools/install-deps browser
 	@tests/browser/check_report.py out/browser
+
+# The CUDA back end, the tests and the benchmark that need a GPU: compiled with a CUDA toolkit or PyPI's wheels, which
+# needs no GPU, in build-cuda/release.
+cuda: deps
+	@test -e /usr/local/cuda/include/cusolverDn.h || tools/install-cuda-wheels
+	@cmake -S . -B build-cuda/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCGMCA_WERROR=ON -DCGMCA_CUDA=ON \
+	  -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
+	@cmake --build build-cuda/release --target cgmca_cuda test_cuda bench_cuda
+
+# The tests that need a GPU; they skip, and say so, where there is none. See bench/gpu/run for a machine without packages.
+test-gpu: cuda
+	@build-cuda/release/tests/gpu/test_cuda
 
 # pip install . in a fresh virtual environment with the newest NumPy and scikit-learn from PyPI, and the tests there.
 wheel: build

@@ -17,6 +17,7 @@ LAYERS = {
     "core": {"core", "support", "public base", "public core"},
     "io": {"io", "support", "public base", "public core", "public io"},
     "image": {"image", "public base", "public core", "public image"},
+    "cuda": {"cuda", "core", "public base", "public core"},
     "report": {"report", "support", "public base", "public core", "public io", "public image"},
     "public base": {"public base"},
     "public core": {"public base", "public core"},
@@ -41,6 +42,7 @@ random
 thresholds
 samples
 linalg
+device
 tensor_file     tensor_header
 domain
 parts

@@ -15,6 +15,15 @@ class ForeignBackend final : public linalg::Backend {
   using Places = linalg::Places;
 
  public:
+  // A remote one is worked with as one is whose arrays are on another device.
+  explicit ForeignBackend(bool remote = false) : remote_(remote) {}
+  std::string name() const override { return "foreign"; }
+  bool remote() const override { return remote_; }
+  bool within(const SampleView& X, double limit) const override { return cpu().within(X, limit); }
+  Matrix fetched(const SampleView& X, Index first, Index count) const override {
+    return cpu().fetched(X, first, count);
+  }
+
   Array zeros(Index m, Index n) const override { return hidden(cpu().zeros(m, n)); }
   Array identity(Index m, Index n) const override { return hidden(cpu().identity(m, n)); }
   Array upload(Matrix A) const override { return hidden(cpu().upload(std::move(A))); }
@@ -125,6 +134,14 @@ class ForeignBackend final : public linalg::Backend {
     return {eigen.values, hidden(eigen.Q)};
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return cpu().symmetric_eigenvalues(bare(A)); }
+  linalg::SpectrumBounds spectrum_bounds(const Array& A, const linalg::SpectrumBounds& known) const override {
+    linalg::SpectrumBounds bounds = cpu().spectrum_bounds(bare(A), known);
+    if (remote_ && bounds.smallest > 0) {  // as one that has a Cholesky factor from this
+      const Array R = cpu().cholesky(bare(A));
+      if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R)};
+    }
+    return bounds;
+  }
 
  private:
   struct Solver final : linalg::ArraySolver {
@@ -135,6 +152,8 @@ class ForeignBackend final : public linalg::Backend {
     Array triangle;
     std::shared_ptr<const linalg::ArraySolver> solver;
   };
+
+  const bool remote_;
 
   static const Backend& cpu() { return linalg::cpu(); }
   // No address of a process is near this one.

@@ -106,6 +106,76 @@ TEST(Backend, SummariesOfTwoBackEndsMerge) {
   }
 }
 
+// Samples travel there once and are compressed where they lie, so that the rounding is another.
+void expect_close(const Model& found, const Model& expected) {
+  EXPECT_EQ(found.certificate.ranks, expected.certificate.ranks);
+  for (const Domain domain : kDomains) {
+    EXPECT_LE(relative(found.domain(domain).matrix(), expected.domain(domain).matrix()), 1e-9);
+    EXPECT_LE(relative(found.domain(domain).offset(), expected.domain(domain).offset()), 1e-9);
+  }
+  EXPECT_NEAR(found.certificate.objective, expected.certificate.objective, 1e-9);
+}
+
+TEST(Backend, ARemoteOneGivesTheSameAnswersInEveryForm) {
+  const ForeignBackend remote(true);
+  Random random(1);
+  const Covariance one = Covariance::data(Domain::one, 3), plain = Covariance::identity(3);
+  for (const Shape& shape : {Shape{8, 6, 20}, Shape{8, 6, 9000}, Shape{40, 30, 12}, Shape{8, 6, 9000, true},
+                             Shape{8, 6, 9000, false, true}, Shape{8, 6, 300, true, true}}) {
+    const Pairs pairs = pairs_of(random, shape);
+    const Vector weights = random.matrix(shape.n, 1).cwiseAbs();
+    for (const Accumulate accumulate : kAccumulates) {
+      if (accumulate == Accumulate::gram && shape.ill_conditioned) continue;  // there rounding is large
+      const Summary here = on(linalg::cpu(), pairs, accumulate), there = on(remote, pairs, accumulate);
+      EXPECT_EQ(here.form(), there.form());
+      EXPECT_EQ(here.samples(), there.samples());
+      expect_close(fit(there, plain, plain), fit(here, plain, plain));
+      expect_close(fit(there, one, one), fit(here, one, one));
+      EXPECT_EQ(fit(there, plain, plain).certificate.route.substr(0, 8), "foreign ");
+      Summary weighted_here({shape.d1, shape.d2}, accumulate);
+      Summary weighted_there(
+          std::make_unique<Summary::State>(std::vector<DomainInfo>{shape.d1, shape.d2}, accumulate, remote));
+      weighted_here.add(pairs.X1, pairs.X2, weights);
+      weighted_there.add(pairs.X1, pairs.X2, weights);
+      expect_close(fit(weighted_there, plain, plain), fit(weighted_here, plain, plain));
+    }
+  }
+}
+
+// The Cholesky factor of a sum that was measured serves the fit; not once the sum has grown, moved or changed its
+// order.
+TEST(Backend, WhatARemoteOneKnowsOfASumIsForgottenWhenTheSumChanges) {
+  const ForeignBackend remote(true);
+  Random random(8);
+  const Pairs first = random_pairs(random, 8, 6, 3000), second = random_pairs(random, 8, 6, 2000);
+  const Covariance C = Covariance::identity(3);
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::gram}) {
+    Summary here = on(linalg::cpu(), first, accumulate), there = on(remote, first, accumulate);
+    const bool chosen = accumulate == Accumulate::automatic;
+    EXPECT_EQ(chosen, !there.state().gram()->factors.empty() && !there.state().gram()->factors[0].R.empty());
+    expect_close(fit(there, C, C), fit(here, C, C));
+    expect_close(fit(there.on(Device::cpu), C, C), fit(here, C, C));
+    Summary merged = there;
+    merged.merge(on(remote, second, accumulate));
+    const Matrix twice = 2 * second.X1;
+    here.add(twice, second.X2);
+    there.add(twice, second.X2);
+    expect_close(fit(there, C, C), fit(here, C, C));
+    Summary merged_here = on(linalg::cpu(), first, accumulate);
+    merged_here.merge(on(linalg::cpu(), second, accumulate));
+    expect_close(fit(merged, C, C), fit(merged_here, C, C));
+    merged_here.add(twice, second.X2);
+    merged.add(twice, second.X2);
+    expect_close(fit(merged, C, C), fit(merged_here, C, C));
+  }
+}
+
+TEST(Backend, ADeviceThatIsNotThereIsAnErrorOrTheProcessor) {
+  if (cuda_device().usable) GTEST_SKIP() << "there is one: " << cuda_device().description;
+  EXPECT_THROW(Summary({3, 2}, Accumulate::automatic, Device::cuda), DeviceError);
+  EXPECT_EQ(Summary({3, 2}, Accumulate::automatic, Device::automatic).device(), Device::cpu);
+}
+
 TEST(Backend, ShapesThatDoNotFitAreOurMistake) {
   const linalg::Backend& cpu = linalg::cpu();
   EXPECT_THROW(cpu.add(cpu.zeros(2, 3), cpu.zeros(3, 2)), InternalError);

@@ -35,7 +35,7 @@ void run(const Session& session, const Options& options) {
   const Domain domain = parse_domain("--domain", options.domain, model);
   SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, domain);
   Mapped mapped = map_samples(session, reader, model.common_dimension, options.map.input.missing,
-                              [&](const Matrix& X) { return apply(model, domain, X); });
+                              [&](const Matrix& X) { return apply(model, domain, X, options.map.device); });
   const Index n = mapped.Y.cols(), k = mapped.Y.rows();
   const WriteOptions how =
       options.map.write(fmt::format("Z{}", number(domain)), names_of_components(options, reader, k));

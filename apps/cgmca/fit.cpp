@@ -33,6 +33,7 @@ struct Options {
   std::string summary, output;
   CovarianceSpecs covariances;
   Accumulate accumulate = Accumulate::automatic;
+  Device device = Device::cpu;
   RegularizationSpecs regularization;
   MatchingSpecs matching;
   ExtraSources extra;
@@ -151,7 +152,7 @@ Input read_files(const Session& session, const Options& options) {
     input.summary = input.folds->all();
     return input;
   }
-  input.summary.emplace(reader.domains(), options.accumulate);
+  input.summary.emplace(reader.domains(), options.accumulate, options.device);
   accumulate(session, reader, *input.summary);
   return input;
 }
@@ -192,6 +193,7 @@ FitOptions fit_options(const Options& options, const Input& input) {
     result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}};
   }
   result.matching = options.matching.parse(domains);
+  result.device = options.device;
   if (options.seed->count() > 0) result.matching.seed = options.tuning.folds.seed;
   return result;
 }
@@ -265,6 +267,7 @@ void add_fit(CLI::App& app, Session& session) {
       ->check(CLI::Range(2, 1000))
       ->option_text("K");
   add_accumulate_option(command, options->accumulate);
+  add_device_option(command, options->device);
   command
       .add_option("--rank-tol", options->rank_tol,
                   "A domain's rank counts singular values above T times the largest; default: max(d, n)·eps")

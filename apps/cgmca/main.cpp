@@ -1,6 +1,7 @@
 // cgmca: the command line. Options are read here, work is done by the subcommand chosen, and every error ends in one
 // message on stderr, a JSON object with --json, and an exit status (1 internal or numerical, 2 usage, 3 data,
 // 4 infeasible, 5 files).
+#include <cgmca/device.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 
@@ -45,7 +46,8 @@ void add_common_options(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"auto", "plain", "off"}))
       ->option_text("auto|plain|off");
   app.set_version_flag("--version", [] {
-    return fmt::format("cgmca {}\n{}\n{} threads", kVersion, blas_description(), cgmca::threads());
+    return fmt::format("cgmca {}\n{}\n{} threads\ncuda: {}", kVersion, blas_description(), cgmca::threads(),
+                       cuda_device().description);
   });
 }
 
@@ -170,6 +172,8 @@ Failure failure_now() {
     return {failure, "memory", "not enough memory; --dry-run tells how much is needed"};
   } catch (const NumericalFailure& problem) {
     return {failure, "numerical", problem.what()};
+  } catch (const DeviceError& problem) {
+    return {failure, "device", problem.what()};
   } catch (const std::exception& problem) {  // InternalError, and what should never get here
     return {failure, "internal", fmt::format("internal error, please report it: {}", problem.what())};
   }

@@ -26,8 +26,19 @@ void add_accumulate_option(CLI::App& command, Accumulate& accumulate) {
       ->option_text(fmt::format("{}", fmt::join(names_of(kAccumulates), "|")));
 }
 
+void add_device_option(CLI::App& command, Device& device) {
+  const auto choose = [&device](const std::string& text) { device = need_choice(text, kDevices, "device"); };
+  command
+      .add_option_function<std::string>("--device", choose,
+                                        "Where the linear algebra is done: cpu (the default), cuda (an NVIDIA GPU), "
+                                        "auto (a GPU where one can be used); cgmca --version tells what was found")
+      ->check(CLI::IsMember(names_of(kDevices)))
+      ->option_text(fmt::format("{}", fmt::join(names_of(kDevices), "|")));
+}
+
 void add_map_options(CLI::App& command, MapOptions& options) {
   add_input_options(command, options.input, true);
+  add_device_option(command, options.device);
   command.add_flag("--columns-out", options.columns_out, "Samples are the output's columns, whatever the input has");
 }
 

@@ -13,10 +13,12 @@ namespace cgmca::cli {
 void add_output_option(CLI::App& command, std::string& output, const std::string& what, const std::string& description,
                        bool required = true);
 void add_accumulate_option(CLI::App& command, Accumulate& accumulate);
+void add_device_option(CLI::App& command, Device& device);
 // What apply and translate are given, and how their result is written.
 struct MapOptions {
   InputOptions input;
   bool columns_out = false;
+  Device device = Device::cpu;
 
   void check() const;  // throws UsageError
   WriteOptions write(const std::string& variable, std::vector<std::string> feature_names = {}) const;

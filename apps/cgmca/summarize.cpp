@@ -30,6 +30,7 @@ struct Options {
   PairSources pairs;
   std::string output;
   Accumulate accumulate = Accumulate::automatic;
+  Device device = Device::cpu;
   CheckpointOptions checkpoint;
   Limits limits;
 };
@@ -58,10 +59,10 @@ class Job {
     }
     checkpoint_.emplace(session_, options_.checkpoint, options_.pairs, options_.accumulate);
     if (auto resumed = checkpoint_->resume()) {
-      summary_ = std::move(resumed->summary);
+      summary_ = resumed->summary.on(options_.device);
       reader_.skip(resumed->read, resumed->read - summary_->samples());
     } else {
-      summary_.emplace(reader_.domains(), options_.accumulate);
+      summary_.emplace(reader_.domains(), options_.accumulate, options_.device);
       note_inputs(*summary_, options_.pairs);
     }
     return true;
@@ -150,6 +151,7 @@ void add_summarize(CLI::App& app, Session& session) {
   add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
   add_accumulate_option(command, options->accumulate);
   add_part_option(command, options->pairs.part);
+  add_device_option(command, options->device);
   add_checkpoint_options(command, options->checkpoint);
   add_limit_options(command, options->limits);
   command.footer(

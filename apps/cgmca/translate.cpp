@@ -83,7 +83,7 @@ Matrix stacked(const std::vector<Matrix>& parts) {
 // What lmmse says of each sample, one below the other: the translation, and what was asked for of its standard errors
 // and the half widths of its intervals.
 Matrix with_errors(const Translation& map, const Options& options, const Matrix& X) {
-  std::vector<Matrix> parts = {map(X)};
+  std::vector<Matrix> parts = {map(X, options.map.device)};
   if (!options.standard_errors.empty()) parts.push_back(map.standard_errors(X));
   if (options.interval > 0) parts.push_back(map.half_widths(X, options.interval));
   return stacked(parts);
@@ -106,6 +106,7 @@ using Map = std::function<Matrix(const std::vector<Matrix>&)>;
 
 Map map_of(const Model& model, const Options& options, const Way& way) {
   if (way.from.size() > 1) {
+    if (options.map.device != Device::cpu) throw UsageError("--device is for a translation from one domain");
     return [&](const std::vector<Matrix>& X) { return from_several(model, options, way, X); };
   }
   if (options.method != Method::lsqr) {
@@ -114,7 +115,8 @@ Map map_of(const Model& model, const Options& options, const Way& way) {
     };
   }
   return [&](const std::vector<Matrix>& X) {
-    return translate(model, way.from.front(), way.to, X.front(), Method::lsqr, {.iterations = options.iterations});
+    return translate(model, way.from.front(), way.to, X.front(), Method::lsqr, {.iterations = options.iterations},
+                     options.map.device);
   };
 }
 

@@ -52,6 +52,9 @@ class Covariance {
     Matrix U;
     Vector s;
   };
+  struct Identity {
+    Index k;
+  };
   struct OfData {
     Domain domain;
     Index rank;
@@ -63,7 +66,7 @@ class Covariance {
   struct OfLikelihood {
     Domain query;
   };
-  using Value = std::variant<Factor, OfData, LargestIdentity, OfCorrelations, OfLikelihood>;
+  using Value = std::variant<Factor, Identity, OfData, LargestIdentity, OfCorrelations, OfLikelihood>;
   const Value& value() const { return value_; }
 
  private:

@@ -16,7 +16,8 @@
 //   ├── Infeasible           a prescribed covariance has a higher rank than the data
 //   ├── FormatError          a file that is not what it should be
 //   ├── IoError              a file that cannot be read or written
-//   └── NumericalFailure     every factorization routine gave up
+//   ├── NumericalFailure     every factorization routine gave up
+//   └── DeviceError          a GPU that is absent, too small, or lost
 //   InternalError            no Error but a std::logic_error: a mistake of ours, please report it
 // clang-format on
 #pragma once
@@ -117,6 +118,11 @@ class IoError : public Error {
 };
 
 class NumericalFailure : public Error {
+ public:
+  using Error::Error;
+};
+
+class DeviceError : public Error {
  public:
   using Error::Error;
 };

@@ -1,6 +1,7 @@
 // What a fit may be told beside the data and the covariances.
 #pragma once
 
+#include <cgmca/device.hpp>
 #include <cgmca/regularization.hpp>
 #include <cgmca/summary.hpp>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct DataOptions {
   std::optional<double> rank_tol;     // a domain's rank counts σ_j > rank_tol·σ_1; default max(d, n)·eps
   std::vector<const Summary*> extra;  // samples without partner, a summary of one domain for each domain (or null):
                                       // they improve its mean and covariance
+  std::optional<Device> device{};     // where it is computed; default: where the summary is
 };
 
 // Which domains are compared with which, and how much: "full" (every pair), "star:D" (domain D with every other),
@@ -55,8 +57,9 @@ struct FitOptions {
   PerDomain<Ridge> ridge{};
   std::vector<const Summary*> extra{};
   MatchingOptions matching{};
+  std::optional<Device> device{};  // where it is computed; default: where the summary is, of data at hand the processor
 
-  DataOptions data() const { return {rank_tol, extra}; }
+  DataOptions data() const { return {rank_tol, extra, device}; }
   Regularization regularization() const { return {max_rank, ridge}; }
 };
 

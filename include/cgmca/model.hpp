@@ -3,6 +3,7 @@
 // Threads: several may apply, read and save one model at once; who changes or loads it must be alone.
 #pragma once
 
+#include <cgmca/device.hpp>
 #include <cgmca/domain.hpp>
 #include <cgmca/regularization.hpp>
 #include <cgmca/types.hpp>
@@ -143,8 +144,8 @@ struct Model {
   static Model unpack(const TensorReader& file);
 };
 
-// Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension.
-Matrix apply(const Model& model, Domain domain, const MatrixView& X);
+// Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension, DeviceError.
+Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device = Device::cpu);
 
 // Samples of one of several domains.
 struct DomainSamples {

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <cgmca/device.hpp>
 #include <cgmca/domain.hpp>
 #include <cgmca/samples.hpp>
 #include <cgmca/types.hpp>
@@ -49,8 +50,10 @@ enum class Repeats { refuse, allow };
 
 class Summary {
  public:
-  // Numbers of features alone, {d1, d2}, or with names. Throws InvalidInput.
-  explicit Summary(std::vector<DomainInfo> domains, Accumulate accumulate = Accumulate::automatic);
+  // Numbers of features alone, {d1, d2}, or with names. `device`: where samples are summed up, and where a fit of this
+  // summary is computed unless told otherwise. Throws InvalidInput, DeviceError.
+  explicit Summary(std::vector<DomainInfo> domains, Accumulate accumulate = Accumulate::automatic,
+                   Device device = Device::cpu);
   ~Summary();
   Summary(const Summary& other);
   Summary& operator=(const Summary& other);
@@ -93,6 +96,8 @@ class Summary {
   Vector mean(Domain domain) const;  // throws TooFewSamples
   SummaryForm form() const;
   Accumulate accumulate() const;
+  Device device() const;            // cpu or cuda
+  Summary on(Device device) const;  // a copy there
 
   // One safetensors file, written atomically. load throws FormatError or IoError. `note` is the caller's own text,
   // kept with the summary: where its samples came from, for instance. A summary saved and loaded goes on as if it had

@@ -46,7 +46,7 @@ struct Translation {
   ErrorBars errors;       // for new samples (lmmse)
 
   Matrix matrix() const;                         // L
-  Matrix operator()(const MatrixView& X) const;  // throws WrongDimension
+  Matrix operator()(const MatrixView& X, Device device = Device::cpu) const;  // throws WrongDimension, DeviceError
   // The samples of `from`, one above the other. Throws WrongDimension, UnequalSamples.
   Matrix stacked(const std::vector<MatrixView>& X) const;
 
@@ -69,7 +69,7 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
 
 // Samples of one domain as samples of another.   X: d_from×n → d_to×n
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
-                 const LsqrOptions& options = {});
+                 const LsqrOptions& options = {}, Device device = Device::cpu);
 
 // A translation of whatever domains a sample has, as fuse takes them: each sample is translated from those of its
 // domains that do not hold NaN.   → d_to×n; standard errors for new samples too, and where a probability is given the
@@ -84,7 +84,7 @@ Estimate estimate(const Model& model, const std::vector<DomainSamples>& present,
 // Points of the common space as samples of a domain. For lmmse there must be two domains, and Z must come from the
 // other one's map.   Z: k×n → d×n
 Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method = Method::exact,
-              const LsqrOptions& options = {});
+              const LsqrOptions& options = {}, Device device = Device::cpu);
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -91,6 +91,7 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
     ridge: Any
     rank_tol: Optional[float]
     accumulate: str
+    device: str
     calibrate: Optional[int]
     graph: Any
     random_state: Any
@@ -273,7 +274,7 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
         """An empty one; `names` are those of the features of all domains but the first."""
         first = vars(self).get("feature_names_in_")
         return _core.Summary(*(rows.shape[1] for rows in arrays), accumulate=self.accumulate, names=domain_names,
-                             feature_names=[None if first is None else list(first), *names])
+                             feature_names=[None if first is None else list(first), *names], device=self.device)
 
     def _add(self, summary: _core.Summary, arrays: Sequence[Any], weights: Any) -> _core.Summary:
         """The summary with more samples, all of them or none. Sparse ones are made dense block by block."""
@@ -479,6 +480,8 @@ class CGMCA(_Several, _Matching):
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
         How pairs are summarized, see `Summary`.
+    device : {'cpu', 'cuda', 'auto'}
+        Where they are summarized and the fit is computed, see `Summary`, which also takes arrays that lie on a GPU.
     calibrate : int, optional
         Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 serves.
     graph : {'full', 'path', 'star:D'} or array of shape (m, m)
@@ -541,13 +544,14 @@ class CGMCA(_Several, _Matching):
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
                  calibrate: Optional[int] = None, graph: Any = "full", random_state: Any = 0, random_starts: int = 3,
-                 max_sweeps: int = 5000, max_seconds: Optional[float] = None) -> None:
+                 max_sweeps: int = 5000, max_seconds: Optional[float] = None, device: str = "cpu") -> None:
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
         self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
+        self.device = device
         self.calibrate = calibrate
         self.graph = graph
         self.random_state = random_state
@@ -568,7 +572,7 @@ class MCA(_Several, _Matching):
     ----------
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
-    max_rank, ridge, rank_tol, accumulate, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds
+    max_rank, ridge, rank_tol, accumulate, device, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -584,12 +588,13 @@ class MCA(_Several, _Matching):
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
                  rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
                  graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
-                 max_seconds: Optional[float] = None) -> None:
+                 max_seconds: Optional[float] = None, device: str = "cpu") -> None:
         self.n_components = n_components
         self.max_rank = max_rank
         self.ridge = ridge
         self.rank_tol = rank_tol
         self.accumulate = accumulate
+        self.device = device
         self.calibrate = calibrate
         self.graph = graph
         self.random_state = random_state

@@ -56,6 +56,30 @@ SampleView Samples::view(Index first, Index count, py::object& keep) const {
   return Eigen::Map<const Eigen::MatrixXf>(single_ + first * features(), features(), count);
 }
 
+bool on_gpu(const py::handle& rows) { return py::hasattr(rows, "__cuda_array_interface__"); }
+
+SampleView view_on_gpu(const py::handle& rows, const std::string& name) {
+  const py::dict array = rows.attr("__cuda_array_interface__");
+  const auto shape = array["shape"].cast<std::vector<Index>>();
+  if (shape.size() != 2) {
+    throw py::value_error(fmt::format("{} has {} dimension{}; an array of shape (samples, features) is needed", name,
+                                      shape.size(), shape.size() == 1 ? "" : "s"));
+  }
+  const auto type = array["typestr"].cast<std::string>();
+  const bool doubles = type == "<f8";
+  if (!doubles && type != "<f4") {
+    throw py::type_error(fmt::format("{} holds {} on the GPU; float64 or float32 is needed there", name, type));
+  }
+  const Index n = shape[0], d = shape[1], size = doubles ? 8 : 4;
+  if (array.contains("strides") && !array["strides"].is_none() && n > 0 &&
+      array["strides"].cast<std::vector<Index>>() != std::vector<Index>{d * size, size}) {
+    throw py::value_error(fmt::format("{} is not contiguous on the GPU; give a contiguous copy", name));
+  }
+  const auto address = array["data"].cast<py::tuple>()[0].cast<std::uintptr_t>();
+  if (doubles) return Eigen::Map<const Matrix>(reinterpret_cast<const double*>(address), d, n);
+  return Eigen::Map<const Eigen::MatrixXf>(reinterpret_cast<const float*>(address), d, n);
+}
+
 py::array_t<double> to_rows(Matrix&& matrix) {
   auto owned = std::make_unique<Matrix>(std::move(matrix));
   const Matrix& kept = *owned;

@@ -65,6 +65,7 @@ class SharedSummary {
 
  private:
   void add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights);
+  void add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights);
 
   struct Inside {
     explicit Inside(Summary summary_) : summary(std::move(summary_)) {}

@@ -48,6 +48,8 @@ void translate_error(std::exception_ptr pointer) {
   } catch (const NumericalFailure& error) {
     const py::object type = py::module_::import("numpy.linalg").attr("LinAlgError");
     PyErr_SetString(type.ptr(), error.what());
+  } catch (const DeviceError& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   } catch (const InternalError& error) {
     PyErr_SetString(internal_error, error.what());
   }

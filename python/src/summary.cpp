@@ -22,7 +22,7 @@ std::unique_ptr<SharedSummary> from_bytes(const py::bytes& bytes) {
   return std::make_unique<SharedSummary>(Summary::from_bytes(std::string_view(bytes)));
 }
 
-constexpr const char* kDoc = R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None)
+constexpr const char* kDoc = R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None, device='cpu')
 
 All that a fit needs to know of matched samples, in memory that does not grow with their number.
 
@@ -40,6 +40,9 @@ names : list of str, optional
     Names of the domains.
 feature_names : list of (list of str or None), optional
     Names of each domain's features. They are kept in files and in models.
+device : {'cpu', 'cuda', 'auto'}
+    Where samples are summed up, and where a fit of the summary is computed: 'cuda' is an NVIDIA GPU, 'auto' one where
+    there is one. A RuntimeError says why it cannot be used.
 
 Examples
 --------
@@ -58,7 +61,8 @@ using Names = std::optional<std::vector<std::string>>;
 
 std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std::string& accumulate,
                                             const Names& domain_names,
-                                            const std::optional<std::vector<Names>>& names_of_features) {
+                                            const std::optional<std::vector<Names>>& names_of_features,
+                                            const std::string& device) {
   std::vector<DomainInfo> domains;
   for (const py::handle count : features) domains.emplace_back(count.cast<Index>());
   const auto check_count = [&](std::size_t given, const char* what) {
@@ -75,8 +79,9 @@ std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std:
       if ((*names_of_features)[i]) domains[i].feature_names = *(*names_of_features)[i];
     }
   }
-  return std::make_unique<SharedSummary>(
-      Summary(std::move(domains), need_choice(accumulate, kAccumulates, "way to accumulate")));
+  return std::make_unique<SharedSummary>(Summary(std::move(domains),
+                                                 need_choice(accumulate, kAccumulates, "way to accumulate"),
+                                                 need_choice(device, kDevices, "device")));
 }
 
 std::vector<DomainInfo> domains_of(SharedSummary& summary) {
@@ -135,8 +140,9 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
   const std::optional<Vector> weights = weights_from(sample_weight);
   std::vector<DomainInfo> infos = domains_of(*this);
   if (arrays.size() != infos.size()) return add_in_order(arrays, weights);  // which refuses them
-  const auto [empty, accumulate] =
-      use([](const Summary& own) { return std::pair(own.samples() == 0, own.accumulate()); });
+  if (std::any_of(arrays.begin(), arrays.end(), on_gpu)) return add_from_gpu(arrays, weights);
+  const auto [empty, accumulate, device] =
+      use([](const Summary& own) { return std::tuple(own.samples() == 0, own.accumulate(), own.device()); });
   const py::module_ names = py::module_::import("cgmca._tables");
   py::tuple ordered(arrays.size());
   bool takes_names = false;
@@ -153,7 +159,7 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
     takes_names = true;
   }
   if (!takes_names) return add_in_order(ordered, weights);
-  SharedSummary fresh(Summary(std::move(infos), accumulate));
+  SharedSummary fresh(Summary(std::move(infos), accumulate, device));
   fresh.add_in_order(ordered, weights);
   use([&](Summary& own) {
     if (own.samples() == 0) {
@@ -164,11 +170,38 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
   });
 }
 
+// Those on the GPU where they lie.
+void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights) {
+  std::vector<Samples> here;
+  here.reserve(arrays.size());
+  std::vector<py::object> keep(arrays.size());
+  MatchedSamples X;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::string name = array_name(i, arrays.size());
+    if (on_gpu(arrays[i])) {
+      X.push_back(view_on_gpu(arrays[i], name));
+    } else {
+      here.emplace_back(arrays[i], name.c_str());
+      X.push_back(here.back().view(0, here.back().count(), keep[i]));
+    }
+  }
+  use([&](Summary& own) {
+    if (own.device() == Device::cpu) {
+      throw InvalidInput("samples on a GPU for a summary on the processor: make it with device='cuda', or copy them");
+    }
+    Summary longer = own;
+    weights ? longer.add(X, *weights) : longer.add(X);
+    own = std::move(longer);
+  });
+}
+
 // More than one block goes to a copy, which takes the summary's place at the end.
 void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights) {
   const std::vector<Samples> domains = matched_samples(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
-  const Index per_block = block_samples(features_of(domains)), count = domains.front().count();
+  // A GPU works in larger blocks.
+  const bool there = use([](const Summary& own) { return own.device() != Device::cpu; });
+  const Index per_block = block_samples(features_of(domains), there ? 4096 : 32), count = domains.front().count();
   const bool equal =
       std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
   // Another number of weights is refused as another number of samples is: by adding all at once.
@@ -198,7 +231,7 @@ void bind_summary(py::module_& module) {
   const auto copy_of = [](SharedSummary& self) { return self.use([](const Summary& own) { return own; }); };
   py::class_<SharedSummary>(module, "Summary", kDoc)
       .def(py::init(&make_summary), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
-           py::arg("feature_names") = py::none())
+           py::arg("feature_names") = py::none(), py::arg("device") = "cpu")
       .def(
           "add",
           [](py::object self, const py::args& arrays, const py::object& sample_weight) {
@@ -208,7 +241,8 @@ void bind_summary(py::module_& module) {
           py::arg("sample_weight") = py::none(),
           "Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary\n"
           "itself.\n\n"
-          "C-contiguous float64 and float32 arrays are read where they lie, others block by block. The columns of a "
+          "C-contiguous float64 and float32 arrays are read where they lie, on a GPU too (PyTorch, CuPy) where the\n"
+          "summary is there, others block by block. The columns of a "
           "data\n"
           "frame are put in the order of ``feature_names``, with a warning; other names are an error. A summary that "
           "is\n"
@@ -272,6 +306,9 @@ void bind_summary(py::module_& module) {
           "accumulate",
           [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.accumulate()); }); },
           "How it was told to accumulate.")
+      .def_property_readonly(
+          "device", [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.device()); }); },
+          "Where it is: 'cpu' or 'cuda'.")
       .def("__repr__", [](SharedSummary& self) { return self.use(&described); })
       .def("__copy__", [copy_of](SharedSummary& self) { return std::make_unique<SharedSummary>(copy_of(self)); })
       .def("__deepcopy__",

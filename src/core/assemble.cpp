@@ -14,7 +14,7 @@ Model assemble(const Solution& solution, const Factors& factors) {
     const WhitenedDomain& domain = factors.domains[i];
     DomainMap result;
     result.mean = domain.mean;
-    result.weights = linalg::download(map.weights).transpose();
+    result.weights = linalg::download(map.weights.on().transposed(map.weights));
     result.mixing = linalg::download(map.mixing);
     result.loadings = linalg::download(map.loadings);
     result.variance = domain.variance;

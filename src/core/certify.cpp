@@ -22,16 +22,40 @@ double smallest_gap(const Vector& s, Index used) {
 }
 
 // ‖A Θ Aᵀ - C‖_F / ‖C‖_F with A Θ Aᵀ = M (T Θ Tᵀ) Mᵀ, in the basis U of C's range, where C = diag(s²).             (15)
-double constraint_residual(const Array& mixing, const Array& score_covariance, const PrescribedCovariance& C) {
-  const Array K = AtB(C.U, mixing);
-  const Array difference = ABt(AB(K, score_covariance), K);
+double constraint_residual(const SolvedMap& map, const Array& score_covariance) {
+  const Backend& on = score_covariance.on();
+  const PrescribedCovariance& C = map.C;
+  Array difference;
+  if (map.only_scales) {
+    difference = linalg::scaled_columns(linalg::scaled_rows(C.s, on.copy(score_covariance)), C.s);
+  } else {
+    const Array K = AtB(C.U, map.mixing);
+    difference = ABt(AB(K, score_covariance), K);
+  }
   const Vector squares = C.s.cwiseAbs2();
-  K.on().add_diagonal(difference, -squares);
-  return std::sqrt(K.on().squared_norm(difference)) / squares.norm();
+  on.add_diagonal(difference, -squares);
+  return std::sqrt(on.squared_norm(difference)) / squares.norm();
 }
 
 // tr(M_i X M_jᵀ)
-double trace(const Array& Mi, const Array& X, const Array& Mj) { return X.on().dot(AtB(Mi, Mj), X); }
+double trace(const SolvedMap& one, const Array& X, const SolvedMap& two) {
+  if (one.only_scales && two.only_scales) {
+    const Vector diagonal = X.on().diagonal(X);
+    const Index c = diagonal.size();
+    return diagonal.dot(one.C.s.head(c).cwiseProduct(two.C.s.head(c)));
+  }
+  return X.on().dot(AtB(one.mixing, two.mixing), X);
+}
+
+// tr(M_i T_i Θ_ij T_jᵀ M_jᵀ)
+double cross_trace(const SolvedMap& one, const Array& theta, const SolvedMap& two) {
+  if (!(one.only_scales && two.only_scales)) return trace(one, AB(AtB(one.weights, theta), two.weights), two);
+  // Only the diagonal of T_i Θ_ij T_jᵀ counts.
+  const Index c = std::min(one.C.s.size(), two.C.s.size());
+  const Array left = AtB(theta, one.weights.left(c));
+  left.on().scale_columns(left, one.C.s.head(c).cwiseProduct(two.C.s.head(c)));
+  return left.on().dot(left, two.weights.left(c));
+}
 
 // Covariances of the canonical scores t_i = T_i (x_i - mean_i).
 struct ScoreMoments {
@@ -82,16 +106,13 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
   const Moments& moments = factors.data->moments;
   const auto map = [&](Index i) -> const SolvedMap& { return solution.maps[static_cast<std::size_t>(i)]; };
   ScoreMoments result;
-  const auto add_cross = [&](Index i, Index j, const Array& cross) {
-    result.squared_distance += -2 * weights(i, j) * trace(map(i).mixing, cross, map(j).mixing);
-  };
+  const auto add_cross = [&](Index i, Index j, double cross) { result.squared_distance += -2 * weights(i, j) * cross; };
   if (moments.form == SummaryForm::gram) {
     for (Index i = 0; i < factors.count(); ++i) {
       result.own.push_back(AB(AtB(map(i).weights, moments.theta_block(i, i)), map(i).weights));
     }
-    for_each_edge(weights, [&](Index i, Index j) {
-      add_cross(i, j, AB(AtB(map(i).weights, moments.theta_block(i, j)), map(j).weights));
-    });
+    for_each_edge(weights,
+                  [&](Index i, Index j) { add_cross(i, j, cross_trace(map(i), moments.theta_block(i, j), map(j))); });
   } else {
     const std::vector<Array> TS = score_samples(solution, factors, result.own);
     const auto scores = [&](Index i) -> const Array& { return TS[static_cast<std::size_t>(i)]; };
@@ -101,17 +122,19 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
       });
       return result;
     }
-    for_each_edge(weights,
-                  [&](Index i, Index j) { add_cross(i, j, ABt(scores(i), scores(j).left(scores(i).cols()))); });
+    for_each_edge(weights, [&](Index i, Index j) {
+      add_cross(i, j, trace(map(i), ABt(scores(i), scores(j).left(scores(i).cols())), map(j)));
+    });
   }
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {
     const Regularized& covariance = factors.domains[i].covariance;
-    const Array &T = solution.maps[i].weights, &M = solution.maps[i].mixing;
+    const Array& T = solution.maps[i].weights;
     if (!covariance.plain()) {
       T.on().scale(result.own[i], covariance.data);
       T.on().add(result.own[i], AtB(T, T), covariance.ridge);
     }
-    result.squared_distance += weights.row(static_cast<Index>(i)).sum() * trace(M, result.own[i], M);
+    result.squared_distance +=
+        weights.row(static_cast<Index>(i)).sum() * trace(solution.maps[i], result.own[i], solution.maps[i]);
   }
   return result;
 }
@@ -138,7 +161,7 @@ Certificate certify(const Solution& solution, const Factors& factors, const Matr
     const WhitenedDomain& domain = factors.domains[i];
     const double degree = weights.row(static_cast<Index>(i)).sum();
     certificate.covariance_trace += degree * factor * map.C.s.squaredNorm();
-    certificate.constraint_residuals[i] = constraint_residual(map.mixing, scores.own[i], map.C);
+    certificate.constraint_residuals[i] = constraint_residual(map, scores.own[i]);
     certificate.constrained[i] = domain.covariance;
     certificate.ranks[i] = domain.rank();
     certificate.covariance_ranks[i] = map.C.s.size();

@@ -46,7 +46,7 @@ Index count_above(const Vector& descending, double threshold) {
 
 Covariance Covariance::identity(Index k) {
   if (k < 1) throw InvalidInput(fmt::format("identity covariance of dimension {}; at least 1 is needed", k));
-  return {Factor{Matrix::Identity(k, k), Vector::Ones(k)}, fmt::format("identity:{}", k)};
+  return {Identity{k}, fmt::format("identity:{}", k)};
 }
 
 Covariance Covariance::largest_identity() { return {LargestIdentity{}, "identity"}; }

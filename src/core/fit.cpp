@@ -11,6 +11,7 @@
 
 #include "assemble.hpp"
 #include "certify.hpp"
+#include "device.hpp"
 #include "multi/domains.hpp"
 #include "regularization.hpp"
 #include "solve.hpp"
@@ -33,6 +34,12 @@ std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Ind
   if (static_cast<Index>(covariances.size()) == domains) return covariances;
   throw InvalidInput(
       fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
+}
+
+// On the device asked for.
+Factors factorize_there(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
+  const bool here = !options.device || &backend_of(*options.device) == summary.state().on;
+  return factorize(here ? summary : summary.on(*options.device), options, spectrum);
 }
 
 // Steps 2 to 5 of Algorithm 1.
@@ -111,7 +118,7 @@ Factorization::Factorization(const Summary& summary, const DataOptions& options)
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
   inside_ = std::make_unique<const Inside>(
-      Inside{summary.state().info, factorize(summary, options, spectrum), options.rank_tol});
+      Inside{summary.state().info, factorize_there(summary, options, spectrum), options.rank_tol});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
@@ -143,7 +150,7 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
     spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
                        std::any_of(C.begin(), C.end(), of_it));
   }
-  const Factors factors = regularize(factorize(summary, options.data(), spectrum), regularization);
+  const Factors factors = regularize(factorize_there(summary, options.data(), spectrum), regularization);
   Model model = named(finish(factors, C, options.matching), summary.state().info);
   model.settings = settings_of(C, regularization, options.rank_tol, options.matching);
   return model;
@@ -157,7 +164,7 @@ Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, co
 Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, const FitOptions& options) {
   std::vector<DomainInfo> domains;
   for (const SampleView& samples : X) domains.emplace_back(samples.rows());
-  Summary summary(std::move(domains));
+  Summary summary(std::move(domains), Accumulate::automatic, options.device.value_or(Device::cpu));
   summary.add(X);
   return fit(summary, covariances, options);
 }

@@ -64,7 +64,7 @@ void Folds::add(const MatchedSamples& X) {
 
 void Folds::add(const MatchedSamples& X, const VectorView& weights) {
   parts_[0][0].check(X, weights, samples());
-  const WeightedSamples kept = weighted(X, weights);
+  const WeightedSamples kept = weighted(linalg::cpu(), X, weights);
   deal(kept.X, kept.weights);
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "device.hpp"
 #include "linalg/linalg.hpp"
 #include "thresholds.hpp"
 
@@ -197,10 +198,10 @@ Model Model::only(Domain domain) const {
   return part;
 }
 
-Matrix apply(const Model& model, Domain domain, const MatrixView& X) {
+Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device) {
   const DomainMap& map = model.domain(domain);
   map.check_features(domain, X);
-  return linalg::affine(map.mixing, map.weights, X, map.mean, Vector::Zero(map.mixing.rows()));
+  return linalg::affine(backend_of(device), map.mixing, map.weights, X, map.mean, Vector::Zero(map.mixing.rows()));
 }
 
 }  // namespace cgmca

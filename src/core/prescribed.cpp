@@ -43,7 +43,7 @@ PrescribedCovariance correlations_as_covariance(const Covariance& covariance, In
                                  covariance.description(), k, ranks_of(factors), most, most),
                      lowest_first(factors).front(), most, k);
   }
-  return {factors.B().on().identity(k, k), correlations.head(k), covariance.description()};
+  return {factors.B().on().identity(k, k), correlations.head(k), covariance.description(), kAlongAxes};
 }
 
 // diag(1/(1-σ²)) for the query's domain, diag(σ²/(1-σ²)) for the other.                                           (28)
@@ -69,7 +69,8 @@ PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Doma
         covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(), s(0)));
   }
   const Vector sd = unexplained.cwiseSqrt().cwiseInverse();
-  return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description()};
+  return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description(),
+          kAlongAxes};
 }
 
 void check_common_dimension(const std::vector<PrescribedCovariance>& C) {
@@ -106,10 +107,11 @@ PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Fact
   if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) {
     return {on.upload(fixed->U), fixed->s, covariance.description()};
   }
-  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) {
-    const Index k = smallest_rank(factors);
-    return {on.identity(k, k), Vector::Ones(k), covariance.description()};
-  }
+  const auto identity = [&](Index k) -> PrescribedCovariance {
+    return {on.identity(k, k), Vector::Ones(k), covariance.description(), kAlongAxes};
+  };
+  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return identity(fixed->k);
+  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) return identity(smallest_rank(factors));
   if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) {
     return correlations_as_covariance(covariance, wanted->k, factors, correlations);
   }
@@ -132,6 +134,7 @@ PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Fact
 
 Index rank_of(const Covariance& covariance, const Factors& factors) {
   if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return fixed->s.size();
+  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return fixed->k;
   if (const auto* correlated = std::get_if<Covariance::OfCorrelations>(&covariance.value())) return correlated->k;
   if (const auto* data = std::get_if<Covariance::OfData>(&covariance.value())) return data->rank;
   return smallest_rank(factors);

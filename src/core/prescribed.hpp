@@ -15,7 +15,10 @@ struct PrescribedCovariance {
   linalg::Array U;  // k×c
   Vector s;
   std::string description;
+  bool along_axes = false;  // U = I
 };
+
+inline constexpr bool kAlongAxes = true;
 
 // Canonical correlations this close are equal, and this small zero, to rounding. Those of a Gram summary err by
 // eps·κ(Θ_i).

@@ -39,6 +39,13 @@ void sign(const Array& X, const Array& Y, Index pairs, const std::vector<Array>&
 void align_covariances(Solution& solution, bool same) {
   SolvedMap &one = solution.maps[0], &two = solution.maps[1];
   const Array F1 = factor_of(one.C), F2 = factor_of(two.C);
+  if (same && one.C.along_axes) {  // all diagonal, and what is equal in the order of the coordinates
+    one.mixing = F1;
+    two.mixing = F2;
+    one.only_scales = two.only_scales = true;
+    solution.singular_A = one.C.s.cwiseAbs2();
+    return;
+  }
   const Backend& on = F1.on();
   const Index c1 = F1.cols(), c2 = F2.cols();
   ArraySvd svd =
@@ -101,6 +108,7 @@ std::optional<ArraySvd> leading_svd(const Array& B, Index wanted, double tie) {
   while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
   if (!(s(wanted - 1) >= thresholds::kLeastLeading * s(0) && s(wanted - 1) > tie)) return std::nullopt;
   Array U = eigen.Q.left(wanted);
+  if (on.remote()) U = on.thin_qr(U).Q;  // cuSOLVER's eigenvectors are orthonormal to 1e-11 only
   const linalg::ArrayQr qr = on.thin_qr(wide ? AtB(B, U) : AB(B, U));  // BᵀU = V diag(s), but for rounding
   const Vector diagonal = on.diagonal(qr.R);
   s.head(wanted) = diagonal.cwiseAbs();
@@ -141,7 +149,7 @@ Solution solve(const Factors& factors, const ArraySvd& svd, const Covariance& c1
   const std::vector<PrescribedCovariance> C = {resolve(c1, Domain::one, factors, svd.s),
                                                resolve(c2, Domain::two, factors, svd.s)};
   check_feasible(C, factors);
-  for (const PrescribedCovariance& one : C) solution.maps.push_back({one, {}, {}, {}, {}});
+  for (const PrescribedCovariance& one : C) solution.maps.push_back({one, {}, {}, {}, {}, false});
 
   // 3. A = F_1ᵀ F_2 = Ū_A Σ_A V̄_Aᵀ, B = Ū_B Σ_B V̄_Bᵀ.
   align_covariances(solution, same_covariance(c1, c2));

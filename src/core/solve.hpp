@@ -18,6 +18,7 @@ struct SolvedMap {
   linalg::Array mixing;    // M_i: k×c_i                                                                         (12)
   linalg::Array loadings;  // P_i: d_i×q_i                                                                       (16)
   std::vector<linalg::Array> cross_loadings;  // of more than two domains: Cov(x_i, t_j), d_i×c_j, none for itself (40)
+  bool only_scales = false;                   // M_i = diag(C.s)
 };
 struct Solution {
   std::vector<SolvedMap> maps;

@@ -8,7 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "linalg/linalg.hpp"
+#include "device.hpp"
+#include "linalg/backend.hpp"
 #include "lsqr.hpp"
 #include "translate_errors.hpp"
 #include "translate_scores.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 using linalg::AB;
 using linalg::ABC;
-using linalg::AtB;
+using linalg::Array;
 
 void check_common(const Model& model, const MatrixView& Z) {
   if (Z.rows() == model.common_dimension) return;
@@ -89,56 +90,65 @@ void join_scores(Translation& result, const Model& model, const DomainMap& targe
 // with A that it saves. What of y no x can reach, y - P Pᵀ y, is kept as one more equation 0 = ‖y - P Pᵀ y‖, since
 // the stopping rule looks at the whole residual.
 struct DiagonalSystem {
-  Matrix P, Q;  // k×c, d×c
-  Vector s;     // c
+  Array P, Q;  // k×c, d×c
+  Vector s;    // c
+
+  // diag(σ) and the equation of what cannot be reached.
+  LinearOperator diagonal() const {
+    const Index c = s.size();
+    return {c + 1, c,
+            [this, c](const MatrixView& X) {
+              Matrix result = Matrix::Zero(c + 1, X.cols());
+              result.topRows(c) = s.asDiagonal() * X;
+              return result;
+            },
+            [this, c](const MatrixView& U) -> Matrix { return s.asDiagonal() * U.topRows(c); }};
+  }
 };
 
 // M = Q_M R, R T = P' diag(σ) Qᵀ, P = Q_M P': an SVD of c rows instead of k, without the columns of T that are zero.
-DiagonalSystem diagonalize(const DomainMap& map) {
-  std::vector<Index> used;
+DiagonalSystem diagonalize(const linalg::Backend& on, const DomainMap& map) {
+  linalg::Places used;
   for (Index j = 0; j < map.features(); ++j) {
     if (map.weights.col(j).any()) used.push_back(j);
   }
-  DiagonalSystem system;
-  linalg::Qr qr = linalg::thin_qr(map.mixing);
-  qr.R = AB(qr.R, map.weights(Eigen::all, used));  // in its place, to keep memory small
-  linalg::Svd svd = linalg::thin_svd(qr.R);
-  qr.R.resize(0, 0);
-  system.P = AB(qr.Q, svd.U);
-  qr.Q.resize(0, 0);
-  system.Q = Matrix::Zero(map.features(), svd.s.size());
-  system.Q(used, Eigen::all) = svd.V;
-  system.s = std::move(svd.s);
-  return system;
+  linalg::ArrayQr qr = on.thin_qr(on.upload(map.mixing));
+  qr.R = on.AB(qr.R, on.upload(map.weights(Eigen::all, used)));  // in its place, to keep memory small
+  linalg::ArraySvd svd = on.thin_svd(qr.R);
+  qr.R = Array();
+  return {on.AB(qr.Q, svd.U), on.scatter_rows(svd.V, used, map.features()), std::move(svd.s)};
 }
 
 // points(first, count): z of `count` samples from `first` on, n in all.
 template <class Points>
-Matrix by_lsqr(const DomainMap& map, Index n, const Points& points, const LsqrOptions& options) {
+Matrix by_lsqr(const linalg::Backend& on, const DomainMap& map, Index n, const Points& points,
+               const LsqrOptions& options) {
   const Index k = map.mixing.rows(), d = map.features(), c = map.scores();
   const LsqrOptions settled = with_defaults(options, k, d);
   const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
   if (n * settled.iterations < 10 * c) {  // an SVD costs about as much as 10 c products with A and Aᵀ
     return lsqr(LinearOperator::product(map.mixing, map.weights), points(Index{0}, n).colwise() + shift, settled).X;
   }
-  const DiagonalSystem system = diagonalize(map);
-  const LinearOperator diagonal{c + 1, c,
-                                [&](const MatrixView& X) {
-                                  Matrix result = Matrix::Zero(c + 1, X.cols());
-                                  result.topRows(c) = system.s.asDiagonal() * X;
-                                  return result;
-                                },
-                                [&](const MatrixView& U) -> Matrix { return system.s.asDiagonal() * U.topRows(c); }};
-  constexpr Index columns = 64;  // at a time: bounds memory, and stays within the cache
+  const DiagonalSystem system = diagonalize(on, map);
+  const LinearOperator diagonal = system.diagonal();
   Matrix X(d, n);
-  side_by_side((n + columns - 1) / columns, [&](Index part) {
-    const Index first = part * columns, count = std::min(columns, n - first);
+  const auto solve = [&](Index first, Index count) {
     const Matrix Y = points(first, count).colwise() + shift;
+    const Array reached = on.AtB(system.P, on.upload(Y));
+    const Matrix back = on.download(on.AB(system.P, reached));
     Matrix rotated(c + 1, count);
-    rotated.topRows(c) = AtB(system.P, Y);
-    rotated.row(c) = (Y - AB(system.P, rotated.topRows(c))).colwise().norm();
-    X.middleCols(first, count) = AB(system.Q, lsqr(diagonal, rotated, settled).X);
-  });
+    rotated.topRows(c) = on.download(reached);
+    rotated.row(c) = (Y - back).colwise().norm();
+    X.middleCols(first, count) = on.download(on.AB(system.Q, on.upload(lsqr(diagonal, rotated, settled).X)));
+  };
+  if (on.remote()) {
+    constexpr Index columns = 4096;
+    for (Index first = 0; first < n; first += columns) solve(first, std::min(columns, n - first));
+  } else {
+    constexpr Index columns = 64;  // at a time: bounds memory, and stays within the cache
+    side_by_side((n + columns - 1) / columns,
+                 [&](Index part) { solve(part * columns, std::min(columns, n - part * columns)); });
+  }
   return X;
 }
 
@@ -191,9 +201,9 @@ void Translation::check_source(const MatrixView& X) const {
   throw WrongDimension(fmt::format("{} {} features, the samples given have {}", what, mean_from.size(), X.rows()));
 }
 
-Matrix Translation::operator()(const MatrixView& X) const {
+Matrix Translation::operator()(const MatrixView& X, Device device) const {
   check_source(X);
-  return linalg::affine(left, right, X, mean_from, mean_to);
+  return linalg::affine(backend_of(device), left, right, X, mean_from, mean_to);
 }
 
 Matrix Translation::stacked(const std::vector<MatrixView>& X) const {
@@ -282,20 +292,22 @@ Matrix translate(const Model& model, const std::vector<DomainSamples>& present, 
 }
 
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method,
-                 const LsqrOptions& options) {
-  if (method != Method::lsqr) return translation(model, from, to, method)(X);
+                 const LsqrOptions& options, Device device) {
+  if (method != Method::lsqr) return translation(model, from, to, method)(X, device);
   if (from == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(from)));
   model.domain(from).check_features(from, X);
-  const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count)); };
-  return by_lsqr(model.domain(to), X.cols(), points, options);
+  const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count), device); };
+  return by_lsqr(backend_of(device), model.domain(to), X.cols(), points, options);
 }
 
-Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method, const LsqrOptions& options) {
+Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method, const LsqrOptions& options,
+              Device device) {
   const DomainMap& map = model.domain(domain);
   check_common(model, Z);
   if (method == Method::lsqr) {
     return by_lsqr(
-        map, Z.cols(), [&](Index first, Index count) { return Z.middleCols(first, count); }, options);
+        backend_of(device), map, Z.cols(), [&](Index first, Index count) { return Z.middleCols(first, count); },
+        options);
   }
   Matrix left, right;
   if (method == Method::lmmse) {
@@ -312,7 +324,7 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
     left = reconstruction(map, method);
     right = linalg::left_inverse(map.mixing);
   }
-  return linalg::affine(left, right, Z, Vector::Zero(Z.rows()), map.mean);
+  return linalg::affine(backend_of(device), left, right, Z, Vector::Zero(Z.rows()), map.mean);
 }
 
 }  // namespace cgmca

@@ -1,13 +1,15 @@
 // The seam between the mathematics and the machine: all that a stage of a fit does with large matrices.
 //
-// The only back end here is the processor, cpu(), by BLAS and LAPACK (linalg.hpp). Another one keeps its arrays
-// elsewhere and implements the same operations; nothing else changes. Operations return new arrays unless their name
+// The back end of this library is the processor, cpu(), by BLAS and LAPACK (linalg.hpp). Another one, as that of
+// libcgmca_cuda (src/cuda), keeps its arrays elsewhere and implements the same operations; nothing else changes. What
+// a stage does differently for a remote one saves travel. Operations return new arrays unless their name
 // says that they write: those that begin with add, scale, assign, zero, solve_in_place change their first argument.
 // Vectors, and what is decided by them, are always on the host. Shapes are checked; a wrong one is an InternalError.
 #pragma once
 
 #include <cgmca/samples.hpp>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "array.hpp"
@@ -35,6 +37,18 @@ struct ArrayPivotedQr {
   Places order;
 };
 
+// An upper triangle and its κ; empty where it is not known.
+struct ArrayTriangle {
+  Array R;
+  double condition = 0;
+};
+
+// λ_max <= largest and λ_min >= smallest of a symmetric matrix.
+struct SpectrumBounds {
+  double largest = 0, smallest = 0;
+  ArrayTriangle factor{};  // RᵀR is that matrix, where R was computed on the way
+};
+
 // R⁻ᵀ B for one upper triangular R and many B.
 class ArraySolver {
  public:
@@ -46,6 +60,17 @@ class ArraySolver {
 class Backend {
  public:
   virtual ~Backend() = default;
+
+  // Where it is. A remote one has memory of its own: samples should travel there once, and products are so much faster
+  // there than factorizations that spectra of well-conditioned matrices may come from their squares.
+  virtual std::string name() const { return "cpu"; }
+  virtual bool remote() const { return false; }
+  // Throws DeviceError with the figures where there is no room for so many numbers more.
+  virtual void require_room(double /*numbers*/, const std::string& /*what_for*/) const {}
+  // Samples that lie in the memory of a remote back end already: nobody else may look at them.
+  virtual bool holds(const SampleView& /*X*/) const { return false; }
+  virtual bool within(const SampleView& X, double limit) const = 0;                 // all |x| <= limit, none NaN
+  virtual Matrix fetched(const SampleView& X, Index first, Index count) const = 0;  // on the host, as doubles
 
   // Memory.
   virtual Array zeros(Index m, Index n) const = 0;
@@ -123,6 +148,8 @@ class Backend {
   virtual ArraySvd full_svd(const Array& A) const = 0;
   virtual ArrayEigen symmetric_eigen(const Array& A) const = 0;    // upper triangle read
   virtual Vector symmetric_eigenvalues(const Array& A) const = 0;  // descending
+  // Upper triangle read. `known` holds for a matrix that A exceeds by a semidefinite one, so its smallest still does.
+  virtual SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const = 0;
 };
 
 // The processor, by BLAS and LAPACK.
@@ -146,5 +173,8 @@ inline Array scaled_columns(Array A, const Vector& by) {  // A diag(by), in plac
 }
 Array beside(const Array& A, const Array& B);       // [A, B]
 Array moved_to(const Backend& on, const Array& A);  // A itself where it is there already
+// A B (X - x0) + y0 for many columns X, some at a time.
+Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,
+              const Vector& y0);
 
 }  // namespace cgmca::linalg

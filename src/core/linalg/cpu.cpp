@@ -3,6 +3,7 @@
 #include <cgmca/parallel.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -33,6 +34,21 @@ class CpuSolver final : public ArraySolver {
 
 class Cpu final : public Backend {
  public:
+  bool within(const SampleView& X, double limit) const override {
+    return X.visit([&](const auto& samples) {
+      std::atomic<bool> all = true;
+      by_columns(samples.rows(), samples.cols(), [&](Index first, Index count) {
+        const auto part = samples.middleCols(first, count).template cast<double>();
+        if (!(part.cwiseAbs().array() <= limit).all()) all = false;
+      });
+      return all.load();
+    });
+  }
+  Matrix fetched(const SampleView& X, Index first, Index count) const override {
+    return X.visit(
+        [&](const auto& samples) -> Matrix { return samples.middleCols(first, count).template cast<double>(); });
+  }
+
   Array zeros(Index m, Index n) const override { return upload(Matrix::Zero(m, n)); }
   Array identity(Index m, Index n) const override { return upload(Matrix::Identity(m, n)); }
 
@@ -258,6 +274,10 @@ class Cpu final : public Backend {
     return {std::move(eigen.values), upload(std::move(eigen.Q))};
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return linalg::symmetric_eigenvalues(view(A)); }
+  SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& /*known*/) const override {
+    const Vector values = linalg::symmetric_eigenvalues(view(A));
+    return {values(0), values(values.size() - 1)};
+  }
 
  private:
   ArraySvd uploaded(Svd svd) const {
@@ -273,6 +293,24 @@ const Backend& cpu() {
 }
 
 Array moved_to(const Backend& on, const Array& A) { return &A.on() == &on ? A : on.upload(download(A)); }
+
+Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,
+              const Vector& y0) {
+  if (!on.remote()) return affine(A, B, X, x0, y0);
+  require(A.cols() == B.rows() && B.cols() == X.rows() && X.rows() == x0.size() && A.rows() == y0.size(),
+          "an affine map with shapes that do not fit");
+  constexpr Index columns = 8192;
+  const Array left = on.upload(A), right = on.upload(B);
+  const Vector none = Vector::Zero(x0.size());
+  Matrix Y(A.rows(), X.cols());
+  for (Index first = 0; first < X.cols(); first += columns) {
+    const Index count = std::min(columns, X.cols() - first);
+    const Array part = on.AB(left, on.AB(right, on.load({SampleView(X)}, first, count, x0, none)));
+    on.add_outer(part, y0, Vector::Ones(count), 1);
+    Y.middleCols(first, count) = on.download(part);
+  }
+  return Y;
+}
 
 Array beside(const Array& A, const Array& B) {
   const Array both = A.on().zeros(A.rows(), A.cols() + B.cols());

@@ -42,7 +42,7 @@ void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight = 1);
 void add_gram_of_columns(Eigen::Ref<Matrix> G, const MatrixView& X);
 
 // A = U diag(s) Vᵀ with s descending.   A: m×n, thin: U m×min, V n×min; full: U m×m, V n×n
-enum class SvdRoutine { gesdd, gesvd, jacobi };
+enum class SvdRoutine { gesdd, gesvd, jacobi, gesvdp, gesvd_after_gesvdp };  // the last two of cuSOLVER
 const char* name(SvdRoutine routine);
 std::string described(SvdRoutine routine);  // with those that failed before it: "gesvd (gesdd failed)"
 

@@ -110,6 +110,10 @@ const char* name(SvdRoutine routine) {
       return "gesvd";
     case SvdRoutine::jacobi:
       return "jacobi";
+    case SvdRoutine::gesvdp:
+      return "gesvdp";
+    case SvdRoutine::gesvd_after_gesvdp:
+      return "gesvd";
   }
   return "?";
 }
@@ -117,11 +121,14 @@ const char* name(SvdRoutine routine) {
 std::string described(SvdRoutine routine) {
   switch (routine) {
     case SvdRoutine::gesdd:
+    case SvdRoutine::gesvdp:
       break;
     case SvdRoutine::gesvd:
       return "gesvd (gesdd failed)";
     case SvdRoutine::jacobi:
       return "jacobi (gesdd and gesvd failed)";
+    case SvdRoutine::gesvd_after_gesvdp:
+      return "gesvd (gesvdp failed)";
   }
   return name(routine);
 }

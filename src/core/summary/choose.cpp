@@ -1,5 +1,7 @@
 #include "choose.hpp"
 
+#include <utility>
+
 #include "core/thresholds.hpp"
 
 namespace cgmca {
@@ -17,18 +19,24 @@ bool GramSafety::diagonal_allows(const Vector& diagonal, const Layout& layout) {
 bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
   for (Index i = 0; i < layout.domains(); ++i) {
     const Index start = layout.start(i), d = layout.features(i);
-    const Vector values = G.on().symmetric_eigenvalues(G.block(start, start, d, d));
     Spectrum& bounds = bounds_[static_cast<std::size_t>(i)];
-    bounds = {values(0), values(d - 1)};
+    bounds = G.on().spectrum_bounds(G.block(start, start, d, d), bounds);
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }
   return true;
+}
+
+std::vector<linalg::ArrayTriangle> GramSafety::take_factors() {
+  std::vector<linalg::ArrayTriangle> factors;
+  for (Spectrum& bounds : bounds_) factors.push_back(std::exchange(bounds.factor, {}));
+  return factors;
 }
 
 bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
   std::vector<Spectrum> carried = bounds_;
   for (Index i = 0; i < layout.domains(); ++i) {
     Spectrum& bounds = carried[static_cast<std::size_t>(i)];
+    bounds.factor = {};
     bounds.largest += added_diagonal.segment(layout.start(i), layout.features(i)).sum();
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }

@@ -13,10 +13,7 @@
 
 namespace cgmca {
 
-// λ_max <= largest and λ_min >= smallest hold for (n-1)·Θ_ii, one entry a domain.
-struct Spectrum {
-  double largest = 0, smallest = 0;
-};
+using Spectrum = linalg::SpectrumBounds;  // of (n-1)·Θ_ii, one a domain
 
 class GramSafety {
  public:
@@ -25,12 +22,15 @@ class GramSafety {
 
   // max Θ_jj / min Θ_jj <= κ, so that most data with little-used features are told by their diagonal alone.
   static bool diagonal_allows(const Vector& diagonal, const Layout& layout);
-  // Measures G, of which the upper triangle is given. Whether it is safe.
+  // Measures G, of which the upper triangle is given and which is no less than what was measured before. Whether it is
+  // safe.
   bool measure(const linalg::Array& G, const Layout& layout);
   // The bounds after adding what has this diagonal; false, and nothing changed, where they would prove too little.
   bool carry(const Vector& added_diagonal, const Layout& layout);
 
   const std::vector<Spectrum>& bounds() const { return bounds_; }
+  // Cholesky factors of the blocks of the G just measured, where the back end has made them; they are handed over.
+  std::vector<linalg::ArrayTriangle> take_factors();
 
  private:
   std::vector<Spectrum> bounds_;

@@ -12,7 +12,7 @@ Deviations::Deviations(const linalg::Backend& on, WeightedSamples samples, Vecto
       origin_(std::move(origin)),
       mean_(std::move(mean)),
       count_(X_.front().cols()) {
-  if (count_ > kTile) return;
+  if (count_ > width()) return;
   Z_ = tile(0, count_);
   X_.clear();
 }
@@ -50,8 +50,8 @@ Vector Deviations::squares() const {
 
 Vector Deviations::weighted_sum() const {
   Vector sum = Vector::Zero(features());
-  for (Index first = 0; first < count_; first += kTile) {
-    const Index count = std::min(kTile, count_ - first);
+  for (Index first = 0; first < count_; first += width()) {
+    const Index count = std::min(width(), count_ - first);
     sum += on_->row_sums(linalg::scaled_columns(on_->copy(tile(first, count)), roots_.segment(first, count)));
   }
   return sum;

@@ -28,11 +28,13 @@ class Deviations {
   // work(tile) over all of them, some at a time, so that they need little memory.
   template <class Work>
   void for_each_tile(const Work& work, const linalg::Places* features = nullptr) const {
-    for (Index first = 0; first < count_; first += kTile) work(tile(first, std::min(kTile, count_ - first), features));
+    for (Index first = 0; first < count_; first += width()) {
+      work(tile(first, std::min(width(), count_ - first), features));
+    }
   }
 
  private:
-  static constexpr Index kTile = 1024;
+  Index width() const { return on_->remote() ? 8192 : 1024; }  // of a tile
 
   const linalg::Backend* on_;
   MatchedSamples X_;

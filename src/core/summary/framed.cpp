@@ -48,6 +48,49 @@ Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& 
   return {samples.count(), weight, Z.weighted_sum() / weight};
 }
 
+namespace {
+
+// z = √w ((x - origin) - mean) in place of Z = x - origin, so that samples travel once.
+CentredSamples centred_there(const Array& Z, const Vector& weights) {
+  const Backend& on = Z.on();
+  const Index n = Z.cols();
+  const bool weighted = weights.size() > 0;
+  const double total = weighted ? weights.sum() : static_cast<double>(n);
+  const Vector sum = weighted ? Vector(on.download(on.AB(Z, on.upload(weights)))) : on.row_sums(Z);
+  Count count{n, total, sum / total};
+  on.add_outer(Z, count.mean, Vector::Ones(n), -1);
+  if (weighted) on.scale_columns(Z, weights.cwiseSqrt());
+  return {std::move(count), Deviations(Z)};
+}
+
+Array loaded(const Backend& on, const WeightedSamples& samples, Index first, Index count, const Vector& origin) {
+  return on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
+}
+
+}  // namespace
+
+CentredSamples centred(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
+  if (on.remote()) return centred_there(loaded(on, samples, 0, samples.count(), origin), samples.weights);
+  Count count = count_of(on, samples, origin);
+  Deviations Xc(on, samples, origin, count.mean);
+  return {std::move(count), std::move(Xc)};
+}
+
+void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin) {
+  constexpr Index most = 8192;
+  const Backend& on = sum.G.on();
+  const Index n = samples.count();
+  Array next = loaded(on, samples, 0, std::min(most, n), origin);
+  for (Index first = 0; first < n; first += most) {
+    const Index count = next.cols(), after = std::min(most, n - first - count);
+    const bool weighted = samples.weights.size() > 0;
+    const CentredSamples piece = centred_there(std::exchange(next, Array()),
+                                               weighted ? Vector(samples.weights.segment(first, count)) : Vector());
+    sum.add(piece.Xc, piece.count);
+    if (after > 0) next = loaded(on, samples, first + count, after, origin);
+  }
+}
+
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout) : count(std::move(count_)) {
   Framed framed = make_frame(Z, layout);
   frame = std::make_shared<const Frame>(std::move(framed.frame));

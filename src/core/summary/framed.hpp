@@ -44,4 +44,13 @@ struct FramedState {
 // The mean of the rows relative to an origin.
 Count count_of(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 
+// The same, and the deviations from it.
+struct CentredSamples {
+  Count count;
+  Deviations Xc;
+};
+CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
+// Adds them to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
+void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
+
 }  // namespace cgmca

@@ -26,12 +26,14 @@ void Count::join(const Count& other) {
 }
 
 void GramState::add(const Deviations& Xc, const Count& added) {
+  factors.clear();
   Xc.for_each_tile([&](const Array& tile) { G.on().add_gram(G, tile); });
   if (count.samples > 0) G.on().add_gram(G, G.on().upload(count.step_to(added)));
   count.join(added);
 }
 
 void GramState::merge(const GramState& other, const Vector& shift) {
+  factors.clear();
   const Count theirs{other.count.samples, other.count.weight, other.count.mean + shift};
   G.on().add(G, other.G);
   G.on().add_gram(G, G.on().upload(count.step_to(theirs)));

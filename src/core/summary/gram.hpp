@@ -25,6 +25,9 @@ struct Count {
 struct GramState {
   Count count;
   linalg::Array G;  // p×p, upper triangle
+  // Of the block of each domain in G as it is now: R with RᵀR = G_ii. Empty, or without those that are not known.
+  // Copies and what is added leave them out.
+  std::vector<linalg::ArrayTriangle> factors;
 
   GramState(const linalg::Backend& on, Index p) : G(on.zeros(p, p)) {}
   GramState(Count count_, linalg::Array G_) : count(std::move(count_)), G(std::move(G_)) {}

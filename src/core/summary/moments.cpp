@@ -42,6 +42,7 @@ Moments of_frame(const Summary::State& state, Moments result) {
 Moments of_gram(const Summary::State& state, Moments result) {
   if (state.rows.count() == 0) {
     result.theta = state.gram()->theta();
+    result.factors = state.gram()->factors;
   } else {
     GramState all = *state.gram();
     const Count added = count_of(*state.on, state.rows.by_domain(), state.origin);
@@ -71,7 +72,7 @@ Moments moments_of(const Summary::State& state, SummaryForm form, SmallWeights s
   }
   const Count count = state.count();
   const double freedom = degrees_of_freedom(count, small);
-  Moments result{n, count.weight, freedom, form, state.layout, state.origin + count.mean, {}, false, {}, {}};
+  Moments result{n, count.weight, freedom, form, state.layout, state.origin + count.mean, {}, false, {}, {}, {}};
   if (form == SummaryForm::gram) return of_gram(state, std::move(result));
   result = form == SummaryForm::rows ? of_rows(state, count, std::move(result)) : of_frame(state, std::move(result));
   for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(freedom));

@@ -22,7 +22,10 @@ struct Moments {
   bool first_is_triangle = false;  // S_1ᵀ is upper triangular already (form qr)
   linalg::Array theta;
   Vector row_weights;  // w_j where column j of S_i is √w_j times a deviation (form rows); empty where all are 1
+  // Of a form gram: R with RᵀR = freedom · Θ_ii, where known
+  std::vector<linalg::ArrayTriangle> factors{};
 
+  const linalg::Backend& on() const { return form == SummaryForm::gram ? theta.on() : S.front().on(); }
   linalg::Array theta_block(Index i, Index j) const {
     return theta.block(layout.start(i), layout.start(j), layout.features(i), layout.features(j));
   }

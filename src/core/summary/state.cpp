@@ -15,15 +15,38 @@ using linalg::Array;
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
+// A remote back end gets at least so many where they lie: fewer wait on the host for more.
+constexpr Index kLeastRemote = 1024;
+// It looks after so many whether the Gram form is safe, unless a domain has half as many features: there it pays to
+// compress fewer than twice as many samples as features.
+constexpr Index kRemoteBlock = 32768;
 
-Vector first_sample(const MatchedSamples& X, const Layout& layout) {
+Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
   Vector first(layout.size());
   for (Index i = 0; i < layout.domains(); ++i) {
-    X[static_cast<std::size_t>(i)].visit([&](const auto& samples) {
-      first.segment(layout.start(i), layout.features(i)) = samples.col(0).template cast<double>();
-    });
+    first.segment(layout.start(i), layout.features(i)) = on.fetched(X[static_cast<std::size_t>(i)], 0, 1);
   }
   return first;
+}
+
+// Appends them wherever they lie.
+void append(Rows& rows, const linalg::Backend& on, const WeightedSamples& samples, Index first, Index count,
+            Index most) {
+  std::vector<Matrix> fetched;
+  fetched.reserve(samples.X.size());
+  WeightedSamples here = samples;
+  for (SampleView& X : here.X) {
+    if (!on.holds(X)) continue;
+    fetched.push_back(on.fetched(X, first, count));
+    X = SampleView(fetched.back());
+  }
+  if (fetched.empty()) return rows.append(samples, first, count, most);
+  for (std::size_t i = 0; i < here.X.size(); ++i) {  // all from 0 on now
+    if (on.holds(samples.X[i])) continue;
+    samples.X[i].visit([&](const auto& X) { here.X[i] = SampleView(X.middleCols(first, count)); });
+  }
+  if (samples.weights.size() > 0) here.weights = samples.weights.segment(first, count);
+  rows.append(here, 0, count, most);
 }
 
 // Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
@@ -96,23 +119,32 @@ Count Summary::State::count() const {
 }
 
 // Twice as many as features at first, then a block at a time.
-Index Summary::State::capacity() const { return nothing_compressed() ? 2 * layout.size() : kBlock; }
+Index Summary::State::capacity() const {
+  if (!nothing_compressed()) return kBlock;
+  if (!on->remote()) return 2 * layout.size();
+  Index largest = 0;
+  for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
+  return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
+}
+
+// How many of the next samples are compressed where they lie, as they would be next, but without waiting.
+Index Summary::State::direct(Index left) const {
+  if (framed() != nullptr || rows.count() > 0) return 0;
+  if (!on->remote()) return accumulate == Accumulate::gram && left > capacity() ? capacity() : 0;
+  return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
+}
 
 void Summary::State::add(const WeightedSamples& samples) {
   const Index n = samples.count();
-  if (n > 0 && origin.size() == 0) origin = first_sample(samples.X, layout);
+  if (n > 0 && origin.size() == 0) origin = first_sample(*on, samples.X, layout);
   for (Index first = 0; first < n;) {
     if (rows.count() == capacity()) compress_rows();
-    const Index count = std::min(n - first, capacity() - rows.count());
-    const bool direct = accumulate == Accumulate::gram && framed() == nullptr;
-    if (direct && count == capacity() && first + count < n) {
-      // As they would be next, but without waiting.
-      const WeightedSamples block = samples.columns(first, count);
-      const Count added = count_of(*on, block, origin);
-      if (nothing_compressed()) compressed = GramState(*on, layout.size());
-      gram()->add(Deviations(*on, block, origin, added.mean), added);
+    Index count = direct(n - first);
+    if (count > 0) {
+      count = compress(samples.columns(first, count));
     } else {
-      rows.append(samples, first, count, capacity());
+      count = std::min(n - first, capacity() - rows.count());
+      append(rows, *on, samples, first, count, capacity());
     }
     first += count;
   }
@@ -120,8 +152,18 @@ void Summary::State::add(const WeightedSamples& samples) {
 
 void Summary::State::compress_rows() {
   if (FramedState* form = framed()) return form->add(rows, origin, layout);
-  const Count added = count_of(*on, rows.by_domain(), origin);
-  const Deviations Xc(*on, rows.by_domain(), origin, added.mean);
+  compress(rows.by_domain());
+  rows.clear();
+}
+
+Index Summary::State::compress(const WeightedSamples& samples) {
+  if (nothing_compressed()) {
+    const auto p = static_cast<double>(layout.size());
+    const auto n = static_cast<double>(std::min(samples.count(), capacity()));
+    on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
+  }
+  if (on->remote()) return compress_there(samples);
+  const auto [added, Xc] = centred(*on, samples, origin);
   if (accumulate == Accumulate::gram) {
     if (nothing_compressed()) compressed = GramState(*on, layout.size());
     gram()->add(Xc, added);
@@ -148,7 +190,37 @@ void Summary::State::compress_rows() {
     }
     if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
   }
-  rows.clear();
+  return samples.count();
+}
+
+// The same where samples should travel once: the sum is made first, and its diagonal tells what was added.
+Index Summary::State::compress_there(const WeightedSamples& samples) {
+  GramState sum = gram() != nullptr ? *gram() : GramState(*on, layout.size());
+  const bool first = nothing_compressed();
+  bool safe = accumulate == Accumulate::gram;
+  if (accumulate != Accumulate::qr) {
+    const Vector before = on->diagonal(sum.G);
+    add_in_pieces(sum, samples, origin);
+    const Vector added = on->diagonal(sum.G) - before;
+    if (accumulate == Accumulate::automatic) {
+      safe = first ? GramSafety::diagonal_allows(added, layout) && safety.measure(sum.G, layout)
+                   : safety.carry(added, layout) || safety.measure(sum.G, layout);
+      if (safe) sum.factors = safety.take_factors();
+    }
+  }
+  if (safe) {
+    compressed = std::move(sum);
+    return samples.count();
+  }
+  const Index count = std::min(samples.count(), first ? capacity() : kRemoteBlock);
+  const auto [added, Xc] = centred(*on, samples.columns(0, count), origin);
+  if (first) {
+    compressed = FramedState(Xc, added, layout);
+  } else {  // what was there before is still accurate
+    turn_to_framed();
+    framed()->merge(Xc.tile(0, Xc.count()), added, layout);
+  }
+  return count;
 }
 
 void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }
@@ -156,7 +228,7 @@ void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram
 Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
   State moved = *this;
   moved.on = &target;
-  if (GramState* form = moved.gram()) form->G = linalg::moved_to(target, form->G);
+  if (GramState* form = moved.gram()) *form = GramState(form->count, linalg::moved_to(target, form->G));
   if (FramedState* form = moved.framed()) {
     Frame frame = *form->frame;
     for (auto& P : frame.P) P = target.solver(linalg::moved_to(target, P->R()));
@@ -173,7 +245,7 @@ Summary::State Summary::State::reordered(const linalg::Places& places) const {
   if (GramState* form = result.gram()) {
     form->count.mean = Vector(form->count.mean(places));
     const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();
-    form->G = on->upload(G(places, places).triangularView<Eigen::Upper>());
+    *form = GramState(form->count, on->upload(G(places, places).triangularView<Eigen::Upper>()));
   }
   if (FramedState* form = result.framed()) {
     linalg::Places now(places.size());
@@ -223,6 +295,7 @@ void Summary::State::merge(const State& that) {
     GramState sum = *gram();
     sum.merge(*that.gram(), shift);
     summed = accumulate != Accumulate::automatic || safety.measure(sum.G, layout);
+    if (summed && accumulate == Accumulate::automatic) sum.factors = safety.take_factors();
     if (summed) *gram() = std::move(sum);
   }
   if (!summed) {

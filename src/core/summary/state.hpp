@@ -42,7 +42,10 @@ struct Summary::State {
   void merge(const State& other);  // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
   State reordered(const linalg::Places& places) const;
+  Index direct(Index left) const;
   void compress_rows();
+  Index compress(const WeightedSamples& samples);  // not in the framed form; how many of the first are done
+  Index compress_there(const WeightedSamples& samples);
   void turn_to_framed();
   State moved_to(const linalg::Backend& target) const;
 };

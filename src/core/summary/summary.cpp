@@ -10,6 +10,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/device.hpp"
 #include "core/parts.hpp"
 #include "core/thresholds.hpp"
 #include "state.hpp"
@@ -55,6 +56,20 @@ void check_values(const std::string& domain, const auto& X, const VectorView* we
   }
 }
 
+// The same of samples in the memory of a remote back end: only where one seems wrong they are looked at here.
+void check_remote_values(const linalg::Backend& on, const std::string& domain, const SampleView& X,
+                         const VectorView* weights, Index first_row) {
+  const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());
+  if (on.within(X, kLargestValue / std::sqrt(heaviest))) return;
+  constexpr Index some = 256;
+  for (Index first = 0; first < X.cols(); first += some) {
+    const Matrix part = on.fetched(X, first, std::min(some, X.cols() - first));
+    const Vector their = weights == nullptr ? Vector() : Vector(weights->segment(first, part.cols()));
+    const VectorView view = their;
+    check_values(domain, MatrixView(part), weights == nullptr ? nullptr : &view, first_row + first);
+  }
+}
+
 void check_samples(const Summary& summary, const MatchedSamples& X, const VectorView* weights, Index first) {
   const std::vector<DomainInfo>& info = summary.state().info;
   if (X.size() != info.size()) {
@@ -73,7 +88,12 @@ void check_samples(const Summary& summary, const MatchedSamples& X, const Vector
   if (weights != nullptr) check_weights(*weights, X[0].cols());
   for (std::size_t i = 0; i < X.size(); ++i) {
     const std::string domain = describe(static_cast<Domain>(i + 1), info[i]);
-    X[i].visit([&](const auto& samples) { check_values(domain, samples, weights, first); });
+    const linalg::Backend& on = *summary.state().on;
+    if (on.holds(X[i])) {
+      check_remote_values(on, domain, X[i], weights, first);
+    } else {
+      X[i].visit([&](const auto& samples) { check_values(domain, samples, weights, first); });
+    }
   }
 }
 
@@ -105,7 +125,7 @@ const char* name(SummaryForm form) {
   return "?";
 }
 
-Summary::Summary(std::vector<DomainInfo> domains, Accumulate accumulate) {
+Summary::Summary(std::vector<DomainInfo> domains, Accumulate accumulate, Device device) {
   if (domains.empty()) throw InvalidInput("a summary of no domains; at least 1 is needed");
   for (const DomainInfo& domain : domains) {
     if (domain.features >= 1) continue;
@@ -116,7 +136,7 @@ Summary::Summary(std::vector<DomainInfo> domains, Accumulate accumulate) {
                                                         : "each domain needs"));
   }
   for (std::size_t i = 0; i < domains.size(); ++i) cgmca::check(static_cast<Domain>(i + 1), domains[i]);
-  state_ = std::make_unique<State>(std::move(domains), accumulate);
+  state_ = std::make_unique<State>(std::move(domains), accumulate, backend_of(device));
 }
 Summary::Summary(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Summary::~Summary() = default;
@@ -138,7 +158,7 @@ void Summary::add(const MatchedSamples& X) {
 
 void Summary::add(const MatchedSamples& X, const VectorView& weights) {
   check(X, weights, samples());
-  state_->add(weighted(X, weights));
+  state_->add(weighted(*state_->on, X, weights));
 }
 
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
@@ -173,6 +193,12 @@ double Summary::total_weight() const { return state_->total_weight(); }
 SummaryForm Summary::form() const { return state_->form(); }
 Index Summary::domains() const { return static_cast<Index>(state_->info.size()); }
 Accumulate Summary::accumulate() const { return state_->accumulate; }
+Device Summary::device() const { return state_->on->remote() ? Device::cuda : Device::cpu; }
+
+Summary Summary::on(Device device) const {
+  const linalg::Backend& target = backend_of(device);
+  return &target == state_->on ? *this : Summary(std::make_unique<State>(state_->moved_to(target)));
+}
 
 const DomainInfo& Summary::domain(Domain domain) const {
   if (number(domain) < 1 || number(domain) > domains()) {

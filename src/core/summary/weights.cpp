@@ -45,13 +45,22 @@ void check_weights(const VectorView& weights, Index n) {
   }
 }
 
-WeightedSamples weighted(const MatchedSamples& X, const VectorView& weights) {
+WeightedSamples weighted(const linalg::Backend& on, const MatchedSamples& X, const VectorView& weights) {
   std::vector<Index> kept;
   for (Index j = 0; j < weights.size(); ++j) {
     if (weights(j) > 0) kept.push_back(j);
   }
   if (static_cast<Index>(kept.size()) == weights.size()) return {X, empty_if_ones(weights)};
-  return {of_each(X, [&](const auto& samples) { return samples(Eigen::all, kept); }), empty_if_ones(weights(kept))};
+  MatchedSamples left;
+  for (const SampleView& domain : X) {
+    if (on.holds(domain)) {
+      const Matrix fetched = on.fetched(domain, 0, domain.cols());
+      left.emplace_back(fetched(Eigen::all, kept));
+    } else {
+      domain.visit([&](const auto& samples) { left.emplace_back(samples(Eigen::all, kept)); });
+    }
+  }
+  return {std::move(left), empty_if_ones(weights(kept))};
 }
 
 Vector empty_if_ones(Vector weights) { return (weights.array() == 1).all() ? Vector() : weights; }

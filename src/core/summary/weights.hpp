@@ -7,6 +7,8 @@
 #include <cgmca/samples.hpp>
 #include <cgmca/types.hpp>
 
+#include "core/linalg/backend.hpp"
+
 namespace cgmca {
 
 struct WeightedSamples {
@@ -22,8 +24,8 @@ struct WeightedSamples {
 // or UnequalSamples for another number.
 void check_weights(const VectorView& weights, Index n);
 
-// The samples of a weight above 0.
-WeightedSamples weighted(const MatchedSamples& X, const VectorView& weights);
+// The samples of a weight above 0; those that a remote back end holds are fetched if some are left out.
+WeightedSamples weighted(const linalg::Backend& on, const MatchedSamples& X, const VectorView& weights);
 
 Vector empty_if_ones(Vector weights);  // so that weights of 1 give the same bits as none
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/regularization.hpp"
+#include "core/summary/state.hpp"
 #include "core/thresholds.hpp"
 
 namespace cgmca {
@@ -126,6 +127,23 @@ void cross_from_scores(Factors& factors, const std::vector<Array>& V) {
   }
 }
 
+// R with RᵀR = Θ_ii where the summary has that of its sum, and no extra samples have joined it.
+linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const WhiteningRequest& request) {
+  if (moments.factors.empty() || moments.factors[i].R.empty() || request.samples != moments.samples) return {};
+  const Array R = moments.on().copy(moments.factors[i].R);
+  moments.on().scale(R, 1 / std::sqrt(moments.freedom));
+  return {R, moments.factors[i].condition};
+}
+
+// About what the moments, their factors and the workspaces of these take, before any of the work is done.
+void require_room(const Summary& summary) {
+  const Summary::State& state = summary.state();
+  const auto p = static_cast<double>(state.layout.size());
+  const auto rows = static_cast<double>(state.rows.count());
+  const double numbers = state.nothing_compressed() ? 3 * p * rows + p * p : 3 * p * p + p * rows;
+  state.on->require_room(numbers, fmt::format("a fit of {} features", p));
+}
+
 void check(const DataOptions& options, std::size_t domains) {
   if (!options.extra.empty() && options.extra.size() != domains) {
     throw InvalidInput(fmt::format("extra samples for {} domains; there are {}", options.extra.size(), domains));
@@ -141,11 +159,13 @@ void check(const DataOptions& options, std::size_t domains) {
 std::string Factors::route() const {
   std::vector<std::string> routes;
   for (const WhitenedDomain& domain : domains) routes.push_back(domain.route);
-  return fmt::format("{}: {}", name(form), fmt::join(routes, ", "));
+  const Backend& on = data->moments.on();
+  return fmt::format("{}{}: {}", on.remote() ? on.name() + " " : "", name(form), fmt::join(routes, ", "));
 }
 
 Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
   check(options, spectrum.size());
+  require_room(summary);
   const auto data = std::make_shared<FactorizedData>(FactorizedData{moments(summary), {}});
   const Moments& moments = data->moments;
   Sources sources = pool_extra(summary, options, spectrum, *data);
@@ -166,7 +186,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     const auto i = static_cast<std::size_t>(place);
     const WhiteningRequest& request = sources.requests[i];
     if (moments.form == SummaryForm::gram) {
-      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request);
+      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request, known_factor(moments, i, request));
       return;
     }
     const bool extra = !data->pooled[i].empty();

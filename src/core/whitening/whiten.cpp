@@ -149,18 +149,27 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
 // Θ = KᵀK, K (r×a) by Cholesky, pivoted where the features depend on each other: with errors of eps κ(K), where an
 // eigendecomposition of Θ itself has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of
 // eps, so the rank cannot be told below the root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
-WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request) {
+WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, const linalg::ArrayTriangle& known) {
   const Backend& on = theta.on();
   const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;
+  // κ(Θ) may be small enough for Θ = U diag(s²) Uᵀ itself, which costs a fraction of the SVD of K on a remote back end.
+  const bool squared = request.spectrum && on.remote() && request.tolerance < thresholds::kLargestTriangleTolerance;
   const Vector variance = on.diagonal(theta);
   const Varying features = varying(variance, request.domain);
-  const Array varied = on.gather(theta, features.places, features.places);
-  if (triangle) {
-    const Array R = on.cholesky(varied);
-    const double condition = R.empty() ? INFINITY : on.condition(R);
-    if (condition <= thresholds::kSafeTriangle) {
+  const bool all = static_cast<Index>(features.places.size()) == theta.rows();
+  const Array varied = all ? theta : on.gather(theta, features.places, features.places);
+  if (triangle || squared) {
+    const bool made = all && !known.R.empty();
+    const Array R = made ? known.R : on.cholesky(varied);
+    const double condition = made ? known.condition : R.empty() ? INFINITY : on.condition(R);
+    if (triangle && condition <= thresholds::kSafeTriangle) {
       return by_triangle(std::make_shared<TriangleWhitening>(R, features), condition, variance, request.tolerance,
                          "potrf");
+    }
+    if (squared && condition * condition <= thresholds::kSafeGramCondition) {
+      const linalg::ArrayEigen eigen = on.symmetric_eigen(varied);
+      return by_spectrum(on.scatter_rows(eigen.Q, features.places, theta.rows()), eigen.values.cwiseSqrt(), variance,
+                         request.tolerance, "syevd");
     }
   }
   const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);

@@ -26,6 +26,8 @@ WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& r
                                bool triangle);
 
 // From Θ itself, summed in the Gram form.
-WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request);
+// `known`: R with RᵀR = Θ, where somebody has it.
+WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request,
+                           const linalg::ArrayTriangle& known);
 
 }  // namespace cgmca

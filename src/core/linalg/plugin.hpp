@@ -1,0 +1,23 @@
+// What a library with another back end shows: a function of this name that returns a BackendPlugin.
+#pragma once
+
+#include <string>
+
+#include "backend.hpp"
+
+namespace cgmca::linalg {
+
+inline constexpr const char* kPluginSymbol = "cgmca_backend_plugin";
+// Raised whenever Backend or BackendPlugin changes: an older library is then refused.
+inline constexpr int kPluginInterface = 2;
+
+struct BackendPlugin {
+  int interface;
+  const char* version;        // of cgmca
+  std::string (*describe)();  // the device; throws DeviceError where none can be used
+  // Lives until the process ends. `host` does what the device has no routine for. Throws DeviceError.
+  const Backend& (*open)(const Backend& host);
+};
+using FindPlugin = const BackendPlugin*();
+
+}  // namespace cgmca::linalg

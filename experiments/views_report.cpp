@@ -136,7 +136,7 @@ void write_report(const ViewsResult& result, const std::string& folder) {
   const ViewsRow& row = result.rows[result.rows.size() / 2];
   const ViewsTrial& trial = row.trials.front();
   Page page("Several views of one object",
-            fmt::format("{}: {} samples of {} classes in {} views, {} random draws of the matched samples",
+            fmt::format("{}: {} samples of {} classes in {} views, {} random draw{} of the matched samples",
                         result.source, result.samples, result.classes, result.names.size(), result.options.draws,
                         result.options.draws == 1 ? "" : "s"));
   page.section("Each view alone")

@@ -29,12 +29,13 @@ struct Options {
 // What was merged so far: a file, and the inputs its summary holds.
 using Held = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-// The file of those before whose samples would count twice beside the next ones; empty: none.
-std::string file_sharing(const Held& held, const std::vector<std::string>& inputs) {
+// Throws where samples of the next file are in one of those before: they would count twice.
+void refuse_repeats(const Held& held, const std::string& path, const std::vector<std::string>& inputs) {
   for (const auto& [file, its] : held) {
-    if (!repeated(its, inputs).empty()) return file;
+    const std::string why = repeated(its, inputs);
+    if (why.empty()) continue;
+    throw InvalidInput(fmt::format("'{}' and '{}': {}; --allow-repeats merges them all the same", file, path, why));
   }
-  return "";
 }
 
 // What a summary holds parts of: an input and its division, without the numbers of the parts; empty: of none.
@@ -83,18 +84,12 @@ void run(const Session& session, const Options& options) {
     const Summary next = Summary::load(options.inputs[i]);
     const std::string& path = options.inputs[i];
     try {
-      summary.merge(next, options.allow_repeats ? Repeats::allow : Repeats::refuse);
-      note_order(session, summary, next, path);
+      summary.merge(next, Repeats::allow);
     } catch (const InvalidInput& problem) {
-      // Of several things wrong, the one that merge has found.
-      const std::string twice = repeated(summary.inputs(), next.inputs());
-      const bool repeats = !twice.empty() && std::string(problem.what()).find(twice) != std::string::npos;
-      const std::string sharing = repeats ? file_sharing(held, next.inputs()) : "";
-      const auto shared = std::find_if(held.begin(), held.end(), [&](const auto& one) { return one.first == sharing; });
-      throw InvalidInput(fmt::format("'{}' and '{}': {}{}", sharing.empty() ? held.front().first : sharing, path,
-                                     sharing.empty() ? problem.what() : repeated(shared->second, next.inputs()),
-                                     sharing.empty() ? "" : "; --allow-repeats merges them all the same"));
+      throw InvalidInput(fmt::format("'{}' and '{}': {}", held.front().first, path, problem.what()));
     }
+    if (!options.allow_repeats) refuse_repeats(held, path, next.inputs());
+    note_order(session, summary, next, path);
     held.emplace_back(path, next.inputs());
     stop_if_interrupted();
   }

@@ -16,8 +16,11 @@ double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std:
 
 }  // namespace
 
-Baselines::Baselines(const Folds& folds, const TuneOptions& options)
-    : folds_(folds), options_(options), comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
+Baselines::Baselines(const Folds& folds, const TuneOptions& options, const Matrix& references)
+    : folds_(folds),
+      options_(options),
+      references_(references),
+      comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
 
 void Baselines::add_views(Index repeat, Index fold) {
   Errors without_map, alone;
@@ -61,7 +64,7 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
     at(without_map, Criterion::translation_to2) = apart / held.total[1];
     if (options_.pairs.X1 != nullptr) {
       at(without_map, Criterion::partner) =
-          partner_error(references_of(options_.pairs), (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
+          partner_error(references_, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
     }
   }
   if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {

@@ -11,7 +11,7 @@ namespace cgmca {
 
 class Baselines {
  public:
-  Baselines(const Folds& folds, const TuneOptions& options);
+  Baselines(const Folds& folds, const TuneOptions& options, const Matrix& references);
   void add(const HeldOut& held, const Directions& training, Index repeat, Index fold);
 
   // Once all training sets are in: of more than two domains, the single one that classifies best is chosen.
@@ -27,6 +27,7 @@ class Baselines {
 
   const Folds& folds_;
   const TuneOptions& options_;
+  const Matrix& references_;                  // of domain 1, where the pairs are given
   bool comparable_;                           // both domains have as many features
   std::vector<std::vector<double>> singles_;  // [training set][domain]: of classification
 };

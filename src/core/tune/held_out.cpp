@@ -103,6 +103,7 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
 }
 
 Matrix references_of(const PairSamples& pairs) {
+  if (pairs.X1 == nullptr) return {};
   const Index n = pairs.X1->cols(), more = pairs.more1 == nullptr ? 0 : pairs.more1->cols();
   Matrix all(pairs.X1->rows(), n + more);
   all.leftCols(n) = *pairs.X1;
@@ -152,10 +153,10 @@ void add_labels(HeldOut& held, const TransferLabels& labels, const Places& place
   held.queries = coordinates(training, Domain::two, (*labels.queries)(Eigen::all, mine));
 }
 
-void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
-               Index fold) {
+void add_pairs(HeldOut& held, const PairSamples& pairs, const Matrix& references, const Directions& training,
+               const Folds& folds, Index repeat, Index fold) {
   held.partners = split_of(folds, repeat, fold, folds.samples()).held_out;
-  held.references = coordinates(training, Domain::one, references_of(pairs));
+  held.references = coordinates(training, Domain::one, references);
   held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
 }
 

@@ -55,8 +55,8 @@ struct Places {
 Places find_places(const TransferLabels& labels, const PairSamples& pairs);
 void add_labels(HeldOut& held, const TransferLabels& labels, const Places& places, const Directions& training,
                 const Folds& folds, Index repeat, Index fold);
-void add_pairs(HeldOut& held, const PairSamples& pairs, const Directions& training, const Folds& folds, Index repeat,
-               Index fold);
+void add_pairs(HeldOut& held, const PairSamples& pairs, const Matrix& references, const Directions& training,
+               const Folds& folds, Index repeat, Index fold);
 
 // The queries of a fold, and the others. Those beyond the pairs, which have no partners, are dealt in turn.
 struct Split {
@@ -64,7 +64,7 @@ struct Split {
 };
 Split split_of(const Folds& folds, Index repeat, Index fold, Index samples);
 
-Matrix references_of(const PairSamples& pairs);  // of domain 1: those of the pairs, then those without partners
+Matrix references_of(const PairSamples& pairs);  // domain 1: of the pairs, then without partners; or none
 
 std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places);
 

@@ -14,7 +14,8 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
   const std::vector<bool> spectrum(static_cast<std::size_t>(folds.domains()), true);
   const TuneOptions options = completed(given, folds);
   Grid grid = make_grid(options, !given.max_ranks.empty());
-  Baselines baselines(folds, options);
+  const Matrix references = references_of(options.pairs);
+  Baselines baselines(folds, options, references);
   const Places places = find_places(options.labels, options.pairs);
   const Index parts = folds.options().folds;
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
@@ -25,7 +26,7 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
       if (options.labels.samples != nullptr) {
         add_labels(held, options.labels, places, directions, folds, repeat, fold);
       }
-      if (options.pairs.X1 != nullptr) add_pairs(held, options.pairs, directions, folds, repeat, fold);
+      if (options.pairs.X1 != nullptr) add_pairs(held, options.pairs, references, directions, folds, repeat, fold);
       if (!options.matched.samples.empty()) add_views(held, options.matched, directions, folds, repeat, fold);
       score(grid, reduce(training), held, weights);
       baselines.add(held, directions, repeat, fold);

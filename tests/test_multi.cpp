@@ -417,6 +417,8 @@ TEST(MultiProof, LimitsOfAdmmAreKept) {
   options.max_iterations = 0;
   EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);
   options.max_iterations = 20;
+  EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);  // fewer than are worth while
+  options.min_iterations = 1;
   const OptimalityProof proof = prove(problem, solution.D, options);
   EXPECT_EQ(proof.iterations, 20);
   problem.check_feasible(proof.relaxed);

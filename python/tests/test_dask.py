@@ -69,7 +69,7 @@ def test_all_of_mnist():
         digits = cgmca.datasets.load_mnist().data
     except FileNotFoundError as absent:
         pytest.skip(str(absent))
-    clean, noisy = noisy_digits(digits, 14)
+    clean, noisy = noisy_digits(digits, 7)
     wanted = cgmca.MCA(20).fit(clean, noisy)
     assert wanted.n_samples_ == 60_000
     for rows in ((10_000, 7_000), (3_000, 60_000), (59_999, 20_000)):

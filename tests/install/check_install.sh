@@ -40,7 +40,7 @@ grep -q 'half_widths' next.cpp
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(outside CXX)
-find_package(cgmca 0.1 REQUIRED)
+find_package(cgmca 0.2 REQUIRED)
 add_executable(example main.cpp)
 target_link_libraries(example PRIVATE cgmca::cgmca)
 add_executable(next EXCLUDE_FROM_ALL next.cpp)

@@ -18,7 +18,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
-suppress_warnings = ["myst.header"]
+napoleon_use_ivar = True  # attributes are described once, where they are defined
+suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 exclude_patterns = ["_generated"]
 
 html_theme = "furo"

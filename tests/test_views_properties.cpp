@@ -139,32 +139,6 @@ void expect_nothing_better(const Model& model, const SeededFit& given, std::uint
   }
 }
 
-// How far the products A_iᵀ A_j of two models differ, which do not change where all maps change their signs: domains of
-// one feature each correlate by exactly 1 or -1 with a direction, so that the rule for signs finds a tie between them.
-double products_apart(const Model& one, const Model& two, const std::vector<std::size_t>& order) {
-  double most = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (std::size_t j = 0; j < order.size(); ++j) {
-      const Matrix found = one.domains[i]->matrix().transpose() * one.domains[j]->matrix();
-      const Matrix expected = two.domains[order[i]]->matrix().transpose() * two.domains[order[j]]->matrix();
-      most = std::max(most, (found - expected).norm() / (1 + expected.norm()));
-    }
-  }
-  return most;
-}
-
-// Whether every direction of every domain has one of a neighbour to follow. Else the optimum leaves some free.
-bool determined(const SeededFit& given) {
-  for (std::size_t i = 0; i < given.F.size(); ++i) {
-    Index others = 0;
-    for (std::size_t j = 0; j < given.F.size(); ++j) {
-      if (given.weights(static_cast<Index>(i), static_cast<Index>(j)) > 0) others += given.F[j].cols();
-    }
-    if (others < given.F[i].cols()) return false;
-  }
-  return true;
-}
-
 class ViewsProperties : public ::testing::TestWithParam<std::tuple<Kind, Shape>> {};
 
 TEST_P(ViewsProperties, HoldOnSeededProblems) {
@@ -198,7 +172,7 @@ TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeN
     const SeededFit given = seeded(seed, kind, shape, true);
     const std::vector<Covariance> C = given.covariances();
     const Model model = fit(summarize(given.X, Accumulate::qr), C, given.options());
-    if (!model.certificate.certified || model.certificate.min_gap < 1e-3 || !determined(given)) continue;
+    if (!model.certificate.certified || model.certificate.min_gap < 1e-3) continue;
     ++compared;
     const double scale = model.certificate.covariance_trace;
 
@@ -210,7 +184,7 @@ TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeN
     const Model permuted = fit(summarize(moved.X, Accumulate::qr), moved.covariances(), moved.options());
     EXPECT_NEAR(permuted.certificate.objective, model.certificate.objective, 1e-9 * scale);
     EXPECT_TRUE(permuted.certificate.certified);
-    EXPECT_LE(products_apart(permuted, model, order), 1e-5);
+    EXPECT_LE(apart(permuted, model, order), 1e-7);
 
     std::vector<Matrix> first, second;
     for (const Matrix& one : given.X) {
@@ -222,9 +196,7 @@ TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeN
     EXPECT_LE(apart(fit(summarize(given.X, Accumulate::qr, 17), C, given.options()), model), 1e-9);
     EXPECT_LE(apart(fit(merged, C, given.options()), model), 1e-9);
   }
-  if (kind != Kind::unequal_ranks) {  // which leave directions free more often than not
-    EXPECT_GE(compared, 1);
-  }
+  EXPECT_GE(compared, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ViewsProperties,

@@ -40,10 +40,11 @@ test-interop: build
 	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
 	@/usr/bin/python3 tests/interop/check_image.py build/tests/test_image
 
-# Reports in headless Chromium; screenshots in out/browser.
-test-browser: build
+# Reports and the documentation site in headless Chromium; screenshots in out/browser.
+test-browser: docs
 	@tools/install-deps browser
 	@tests/browser/check_report.py out/browser
+	@tests/browser/check_docs.py out/docs/html out/browser/docs
 
 # The CUDA back end, the tests and the benchmark that need a GPU: compiled with a CUDA toolkit or PyPI's wheels, which
 # needs no GPU, in build-cuda/release.

@@ -1,6 +1,8 @@
 # Sphinx, called by docs/build-site: from Debian's packages, without the network.
 import os
 
+from breathe.renderer.sphinxrenderer import SphinxRenderer, WithContext
+
 project = "cgmca"
 author = "the cgmca authors"
 copyright = "2026, the cgmca authors"
@@ -30,3 +32,14 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"top_of_page_button": None}
 copybutton_exclude = ".linenos, .gp"
+
+
+def contents_of_namespace(self, node):
+    """Members of a namespace by their full names: each header shows the same namespace, which Sphinx allows once."""
+    data = self.compound_parser.parse(node.refid)
+    parent = self.context.create_child_context(data)
+    with WithContext(self, parent.create_child_context(data.compounddef)):
+        return self.render(data, parent)
+
+
+SphinxRenderer.visit_namespace = contents_of_namespace

@@ -17,7 +17,9 @@ def main():
     script, gumshoe = static / "scripts" / "furo.js", static / "scripts" / "gumshoe-patched.js"
     text = script.read_text()
     if text.startswith("import Gumshoe"):
-        script.write_text(gumshoe.read_text() + text.split("\n", 1)[1])
+        # Gumshoe follows the headings of a page, and fails where a page has one alone.
+        several = """if (document.querySelector(".toc-tree a[href^='#']:not([href='#'])")) new Gumshoe("""
+        script.write_text(gumshoe.read_text() + text.split("\n", 1)[1].replace("new Gumshoe(", several))
     sheet = static / "styles" / "furo.css"
     text = re.sub(r"@import url\(/javascript/normalize.css/normalize.css\);", lambda _: NORMALIZE.read_text(), sheet.read_text())
     dark = re.search(r'body\[data-theme="dark"\] \{(.*?)\}', text, re.DOTALL)

@@ -38,7 +38,7 @@ std::vector<int> read_labels(const std::string& path, bool columns) {
   std::vector<int> labels;
   for (double value : values.reshaped()) {
     if (value != std::floor(value) || std::abs(value) > 1e9) {
-      throw InvalidInput(fmt::format("'{}': the label {} is no whole number", path, value));
+      throw InvalidInput(fmt::format("'{}': the label {} is not a whole number", path, value));
     }
     labels.push_back(static_cast<int>(value));
   }

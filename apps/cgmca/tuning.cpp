@@ -136,7 +136,7 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
                   "1000/pairs for more")
       ->check(CLI::Range(1, 1000))
       ->option_text("N");
-  command.add_option("--seed", specs.folds.seed, "Of the folds (default 1)")->option_text("N");
+  command.add_option("--seed", specs.folds.seed, "Seed of the folds (default 1)")->option_text("N");
   command
       .add_option(
           "--criterion", specs.criterion,

@@ -44,7 +44,9 @@ def literal_from(lines):
 
 
 def main(path):
-    lines = open(path, encoding="utf-8").read().split("\n")
+    # Private members are left out: from " private:" to the end of the class.
+    text = re.sub(r"^ private:\n.*?^\};", "};", open(path, encoding="utf-8").read(), flags=re.MULTILINE | re.DOTALL)
+    lines = text.split("\n")
     output, i, column = [], 0, None
     while i < len(lines):
         comment = COMMENT.match(lines[i])

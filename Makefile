@@ -1,6 +1,6 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-engines test-interop test-browser cuda test-gpu wheel bench sanitize clang fuzz format
-.PHONY: tidy install clean
+.PHONY: all deps build demo test test-engines test-interop test-browser test-pip cuda test-gpu wheel deb docs docs-test
+.PHONY: bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -40,10 +40,11 @@ test-interop: build
 	@/usr/bin/python3 tests/python/check_interop.py build/tests/io_convert build/tests/interop
 	@/usr/bin/python3 tests/interop/check_image.py build/tests/test_image
 
-# Reports in headless Chromium; screenshots in out/browser.
-test-browser: build
+# Reports and the documentation site in headless Chromium; screenshots in out/browser.
+test-browser: docs
 	@tools/install-deps browser
 	@tests/browser/check_report.py out/browser
+	@tests/browser/check_docs.py out/docs/html out/browser/docs
 
 # The CUDA back end, the tests and the benchmark that need a GPU: compiled with a CUDA toolkit or PyPI's wheels, which
 # needs no GPU, in build-cuda/release.
@@ -57,10 +58,32 @@ cuda: deps
 test-gpu: cuda
 	@build-cuda/release/tests/gpu/test_cuda
 
-# pip install . in a fresh virtual environment with the newest NumPy and scikit-learn from PyPI, and the tests there.
-wheel: build
+# A manylinux wheel and an sdist in dist/, tried in a bare Debian (by debootstrap, as root) with the newest NumPy and
+# scikit-learn from PyPI.
+wheel:
+	@tools/install-deps wheel bare
+	@tools/make-wheel
+	@data="$$(tools/get-mnist)" || true; tests/install/check_wheel.sh dist/cgmca-*.whl $$data
+
+# pip install . in a fresh virtual environment, and the package's tests there.
+test-pip: build
 	@tools/install-deps wheel
 	@python/tests/check_wheel.sh
+
+# Debian packages in dist/, looked at by lintian, installed in a bare Debian, used there and removed.
+deb:
+	@tools/install-deps deb docs bare
+	@tools/make-deb
+	@tests/install/check_deb.sh dist
+
+# The documentation: out/docs/html/index.html.
+docs: build
+	@tools/install-deps docs
+	@docs/build-site build out/docs
+
+# Every code block of the README, of docs/ and of the headers' examples.
+docs-test: build
+	@tests/docs/run_blocks.py build
 
 # Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave, R and (from PyPI) cca-zoo and mvlearn: bench/results/.
 bench: build

@@ -3,8 +3,8 @@
 //   load NAME PATH                        a matrix from a file
 //   threads N                             of BLAS, from here on
 //   trim                                  gives back what was freed, which would hide a rise of memory
-//   fit NAME1 NAME2 COV ACCUMULATE [TOL]  COV as data1:550 or identity:100; ACCUMULATE auto, qr or gram; TOL of the
-//                                         rank
+//   fit NAME1 NAME2 COV ACCUMULATE [TOL]  COV as data1:550 or identity:100; ACCUMULATE auto, qr or gram; TOL the
+//                                         tolerance of the rank
 //   several K ACCUMULATE NAME…            identity:K of as many domains as are named
 //   small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
 //   lsqr|lmmse NAME                       domain 2 to domain 1 by the last model

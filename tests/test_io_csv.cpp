@@ -76,24 +76,24 @@ TEST_F(CsvTest, TheSeparatorIsTheOneTheFirstLineHasMostOf) {
   EXPECT_EQ(read_text("\"a,b,c\";d\n1;2\n3;4.5\n-6;7\n"), three);
   EXPECT_EQ(read_text("\"a;b;c\",d\n1,2\n3,4.5\n-6,7\n"), three);
   EXPECT_EQ(read_text("1\n2\n").rows(), 1);
-  expect_says(refusal("1\n1,2\n", "a.tsv"), {"line 2, column 1: '1,2' is no number"});
+  expect_says(refusal("1\n1,2\n", "a.tsv"), {"line 2, column 1: '1,2' is not a number"});
 }
 
 TEST_F(CsvTest, ABadFieldIsNamedByLineAndColumn) {
-  expect_says(refusal("1,2\n3,x7\n"), {"a.csv', line 2, column 2: 'x7' is no number"});
-  expect_says(refusal("a,b\n\n\r\n1,2\n0x10,2\n"), {"line 5, column 'a': '0x10' is no number"});
-  expect_says(refusal("\"a\n\n\",b\n1,2\n1;2,2\n"), {"line 5, column 'a': '1;2' is no number"});
+  expect_says(refusal("1,2\n3,x7\n"), {"a.csv', line 2, column 2: 'x7' is not a number"});
+  expect_says(refusal("a,b\n\n\r\n1,2\n0x10,2\n"), {"line 5, column 'a': '0x10' is not a number"});
+  expect_says(refusal("\"a\n\n\",b\n1,2\n1;2,2\n"), {"line 5, column 'a': '1;2' is not a number"});
   expect_says(refusal("1,2\n3,1e999\n"), {"line 2, column 2: '1e999' is beyond the range"});
-  expect_says(refusal("1,2\n3,1 2\n"), {"line 2, column 2: '1 2' is no number"});
-  expect_says(refusal("1,2\n3,+-2\n"), {"line 2, column 2: '+-2' is no number"});
-  expect_says(refusal("1,2\n3,\"1\"2\n"), {"line 2, column 2", "is no number"});
-  expect_says(refusal("1,2\n3,\x1b[2J\n"), {"'\\x1b[2J' is no number"});
+  expect_says(refusal("1,2\n3,1 2\n"), {"line 2, column 2: '1 2' is not a number"});
+  expect_says(refusal("1,2\n3,+-2\n"), {"line 2, column 2: '+-2' is not a number"});
+  expect_says(refusal("1,2\n3,\"1\"2\n"), {"line 2, column 2", "is not a number"});
+  expect_says(refusal("1,2\n3,\x1b[2J\n"), {"'\\x1b[2J' is not a number"});
   expect_says(refusal("1,2\n3," + std::string(1000, 'x')), {std::string(60, 'x') + "…' is no"});
-  expect_says(refusal("1,2\n3,höhe \xc2\x9b 日本\n"), {"'höhe \\xc2\\x9b 日本' is no number"});
-  expect_says(refusal("1,2\n3,h\xf6he\n"), {"'h\\xf6he' is no number"});
+  expect_says(refusal("1,2\n3,höhe \xc2\x9b 日本\n"), {"'höhe \\xc2\\x9b 日本' is not a number"});
+  expect_says(refusal("1,2\n3,h\xf6he\n"), {"'h\\xf6he' is not a number"});
   expect_says(refusal("1,2\n3," + std::string(59, 'x') + "日本\n"), {std::string(59, 'x') + "…' is no"});
-  expect_says(refusal("mass [kg],\"a, b\"\n1,2\n3,?\n"), {"line 3, column 'a, b': '?' is no number"});
-  expect_says(refusal("name,a\nanna,2\n"), {"line 2, column 'name': 'anna' is no number", "given as the ID column"});
+  expect_says(refusal("mass [kg],\"a, b\"\n1,2\n3,?\n"), {"line 3, column 'a, b': '?' is not a number"});
+  expect_says(refusal("name,a\nanna,2\n"), {"line 2, column 'name': 'anna' is not a number", "given as the ID column"});
 }
 
 TEST_F(CsvTest, ARaggedLineIsRefusedWithItsNumberOfColumns) {
@@ -123,7 +123,7 @@ TEST_F(CsvTest, MissingCellsAreNotANumber) {
     EXPECT_EQ(X.array().isNaN().select(0.0, X).sum(), 21) << gap;
   }
   for (const std::string text : {"-", "?", ".", "n.a.", "missing", "NAN0", "#DIV/0!", "NA NA"})
-    expect_says(refusal("a,b\n1,2\n3," + text + "\n"), {"line 3, column 'b': '" + text + "' is no number"});
+    expect_says(refusal("a,b\n1,2\n3," + text + "\n"), {"line 3, column 'b': '" + text + "' is not a number"});
   EXPECT_TRUE(read_text("1\n\"\"\n3\n").col(1).array().isNaN().all());  // pandas' gap in a single column
 }
 
@@ -191,7 +191,7 @@ TEST_F(CsvTest, AnIdColumnThatIsNotThereIsRefusedWithThoseThatAre) {
   expect_says(refused("s,x,s\np1,2,3\n", "s"), {"2 columns named 's'", "1 to 3"});
   expect_says(refused("s\np1\n", "s"), {"no column but that of the IDs"});
   expect_says(refused("s,x\np1,2\n\n ,3\n", "s"), {"line 4, column 's': the ID is missing"});
-  expect_says(refused("s,x\np1,2\np2,b\n", "s"), {"line 3, column 'x': 'b' is no number"});
+  expect_says(refused("s,x\np1,2\np2,b\n", "s"), {"line 3, column 'x': 'b' is not a number"});
   expect_says(message_of<InvalidInput>([&] { read_text("s,x\np1,2\n", "a.csv", {.columns = true, .id = "s"}); }),
               {"a.csv' cannot have an ID column 's'", "IDs need samples as rows"});
 }
@@ -235,8 +235,8 @@ TEST_F(CsvTest, CommasThatMayDivideFieldsAreNoDecimalMarks) {
   EXPECT_EQ(read_text("1,5\n2,7\n").rows(), 2);
   EXPECT_EQ(read_text("1,5,2,7\n").rows(), 4);
   expect_says(refusal("\"1,5\",2\n3,4\n"),
-              {"line 1, column 1: '1,5' is no number: decimal commas are read only where"});
-  expect_says(refusal("1,5\n2,7\n", "a.tsv"), {"line 1, column 1: '1,5' is no number"});
+              {"line 1, column 1: '1,5' is not a number: decimal commas are read only where"});
+  expect_says(refusal("1,5\n2,7\n", "a.tsv"), {"line 1, column 1: '1,5' is not a number"});
   expect_says(refusal("1;2\n3,4;5,6;7\n"), {"line 2: it has 3 columns, but line 1 has 2"});
 }
 
@@ -259,7 +259,7 @@ TEST_F(CsvTest, ThousandsSeparatorsAreRefused) {
     expect_says(refusal(number + ";1\n3;4\n"), {"line 1, column 1", "thousands separators are not read"});
   }
   expect_says(refusal("1,2\n3,\"1,234.5\"\n"), {"line 2, column 2", "thousands separators are not read"});
-  expect_says(refusal("1,2\n3,\"1,234\"\n"), {"line 2, column 2: '1,234' is no number"});
+  expect_says(refusal("1,2\n3,\"1,234\"\n"), {"line 2, column 2: '1,234' is not a number"});
 }
 
 // As Excel saves "Unicode text": UTF-16 with a byte order mark.
@@ -301,7 +301,7 @@ TEST_F(CsvTest, Utf16IsReadByItsByteOrderMark) {
 TEST_F(CsvTest, LinesMayEndInCarriageReturnsAlone) {
   EXPECT_EQ(read_text("a,b\r1,2\r3,4.5\r\r-6,7\r"), three);
   EXPECT_EQ(BlockReader(path("a.csv")).place(2, 0), "line 5, column 'a'");
-  expect_says(refusal("a,b\r1,2\r3,x\r"), {"line 3, column 'b': 'x' is no number"});
+  expect_says(refusal("a,b\r1,2\r3,x\r"), {"line 3, column 'b': 'x' is not a number"});
   EXPECT_EQ(read_text("1,2\r\r\n3,4.5\r\r\n-6,7\r\r\n"), three);
   // A CR at the end of the first piece of the file is that of a CRLF.
   std::string long_line = "1";

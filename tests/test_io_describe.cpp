@@ -175,7 +175,7 @@ TEST_F(DescribeTest, AnyOtherFileIsAFormatErrorThatSaysWhatItSeemsToBe) {
       put_bytes(path(name), bytes);
       const std::string message = message_of<FormatError>([&] { describe_file(path(name)); });
       if (what.starts_with("a ZIP")) {
-        expect_says(message, {"is no NPZ archive"});
+        expect_says(message, {"is not an NPZ archive"});
       } else {
         expect_says(message, {name + "'", " seems to be ", what});
       }

@@ -93,8 +93,8 @@ TEST_F(NpyTest, ATruncatedFileIsRefusedWithTheFigures) {
 }
 
 TEST_F(NpyTest, WhatIsNoNpyIsRefused) {
-  expect_says(refusal(""), {"is no NPY array", "''"});
-  expect_says(refusal("PK\3\4 and so on"), {"is no NPY array", "PK\\x03\\x04"});
+  expect_says(refusal(""), {"is not an NPY array", "''"});
+  expect_says(refusal("PK\3\4 and so on"), {"is not an NPY array", "PK\\x03\\x04"});
   expect_says(refusal(npy("", "", 9)), {"NPY version 9", "known: 1, 2, 3"});
 }
 

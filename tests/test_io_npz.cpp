@@ -211,8 +211,8 @@ TEST_F(NpzTest, EncryptedAndStrangelyCompressedMembersAreRefused) {
 
 TEST_F(NpzTest, ABrokenArchiveIsRefused) {
   const std::string whole = zip({{"x.npy", array}});
-  expect_says(refusal(""), {"is no NPZ archive", "its 0 bytes"});
-  expect_says(refusal("PK\5\6"), {"is no NPZ archive"});
+  expect_says(refusal(""), {"is not an NPZ archive", "its 0 bytes"});
+  expect_says(refusal("PK\5\6"), {"is not an NPZ archive"});
   expect_says(refusal(whole.substr(0, whole.size() - 30)), {"or a truncated one"});
   expect_says(refusal(whole.substr(10)), {"corrupt or truncated"});
   Part part{"x.npy", array};
@@ -220,7 +220,7 @@ TEST_F(NpzTest, ABrokenArchiveIsRefused) {
   expect_says(refusal(zip({part})), {"no member at byte 3 of"});
   part.place_off = 1'000'000;
   expect_says(refusal(zip({part})), {"no member at byte 1000000 of"});
-  expect_says(refusal(zip({{"x.npy", "hello"}})), {"a.npz:x' is no NPY array", "'hello'"});
+  expect_says(refusal(zip({{"x.npy", "hello"}})), {"a.npz:x' is not an NPY array", "'hello'"});
 }
 
 TEST_F(NpzTest, MemoryGrowsWithTheDataAndNotWithTheClaim) {
@@ -242,7 +242,7 @@ TEST_F(NpzTest, AZip64RecordThatClaimsCountlessMembersTakesNoMemory) {
 }
 
 TEST_F(NpzTest, AnEmptyMemberIsRefused) {
-  expect_says(refusal(zip({{"x.npy", ""}})), {"a.npz:x' is no NPY array"});
+  expect_says(refusal(zip({{"x.npy", ""}})), {"a.npz:x' is not an NPY array"});
   Part part{"x.npy", ""};
   part.size_off = 100;
   expect_says(refusal(zip({part})), {"is corrupt: 0 bytes", "promises 100 bytes"});

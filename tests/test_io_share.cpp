@@ -122,7 +122,7 @@ TEST_F(Shares, AnIndexOfAnotherFileIsRefused) {
   put_bytes(path("a.csv.rows"), index.substr(0, index.size() - 2));
   expect_says(refusal(), {"a.csv.rows", "damaged"});
   put_bytes(path("a.csv.rows"), "something else");
-  expect_says(refusal(), {"is no index"});
+  expect_says(refusal(), {"is not an index"});
   expect_says(message_of<InvalidInput>([&] {
                 write(path("a.npy"), random_matrix(3, 10));
                 write_row_index(path("a.npy"));

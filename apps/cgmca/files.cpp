@@ -151,7 +151,7 @@ void check_target_folder(const std::string& target) {
   const auto fail = [&](const char* why) {
     throw IoError(fmt::format("cannot write to '{}': '{}': {}", target, folder.string(), why));
   };
-  if (!fs::is_directory(folder, ignored)) fail("it is no folder");
+  if (!fs::is_directory(folder, ignored)) fail("it is not a folder");
   if (::access(folder.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
 

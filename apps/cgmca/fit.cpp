@@ -259,7 +259,7 @@ void add_fit(CLI::App& app, Session& session) {
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);
   options->seed = command.get_option("--seed")->description(
-      "Of the folds (default 1), and of the random starts of more than two domains (default 0)");
+      "Seed of the folds (default 1), and of the random starts for more than two domains (default 0)");
   command
       .add_option("--calibrate", options->calibrate,
                   "Measure the errors of translations on K parts of the pairs, each left out in turn (10 serves); with "

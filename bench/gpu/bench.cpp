@@ -1,9 +1,8 @@
 // Fits on the GPU, timed: the rows of docs/benchmarks.md, and the rates of what they are made of.
 //
 //   bench_cuda rates                       products and factorizations at 8,192, copies
-//   bench_cuda row D N SPEC [host] [check] one row: D features a domain, N pairs; SPEC identity:K or data1:K; data in
-//   the
-//                                          host's memory instead of the device's; answers checked against the processor
+//   bench_cuda row D N SPEC [host] [check] one row: D features a domain, N pairs; SPEC identity:K or data1:K. host: data
+//                                          in the host's memory; check: answers are checked against the processor
 //   bench_cuda repeat COUNT                fits in a row, and the device memory that is in use after each tenth
 //   bench_cuda trace D N SPEC [host]       a row once more, with the time of each operation (CGMCA_CUDA_TRACE)
 //   bench_cuda small                       one small fit of each form, for compute-sanitizer

@@ -100,7 +100,7 @@ def names_of_new(given: Any) -> Optional[List[str]]:
         return None
     for name in given:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"a dict of domains has their names as keys, and {name!r} is no name")
+            raise TypeError(f"a dict of domains has their names as keys, and {name!r} is not a name")
     return list(given)
 
 

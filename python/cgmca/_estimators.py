@@ -126,7 +126,7 @@ class _Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiO
             How often each pair counts, any number from 0 on: 2 is the same as the pair twice, 0 leaves it out. Weights
             are counts, not precisions: their sum takes the place of n, in error bars too.
         extra_X, extra_Y : array-like of shape (any number, n_features)
-            Samples of a domain without partners. They better its mean and covariance.
+            Samples of a domain without partners. They improve its mean and covariance.
         extra : list or dict of such arrays
             The same for any number of domains, None for a domain without such samples.
         missing : {'error', 'drop'}

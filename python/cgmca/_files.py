@@ -38,7 +38,7 @@ def read(source: Path, *, columns: bool = False, frame: bool = False, complex: s
     frame : bool
         Return a pandas DataFrame, which has the names of the features where the file has them.
     complex : {'refuse', 'magnitude', 'power', 'stack'}
-        What complex numbers are read as: an error, |x|, |x|², or real parts and imaginary parts as separate features.
+        What complex numbers are read as: an error, ``|x|``, ``|x|²``, or real parts and imaginary parts as separate features.
 
     Returns
     -------

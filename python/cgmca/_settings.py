@@ -106,7 +106,7 @@ def as_number(name: str, value: Any) -> Optional[float]:
 def as_fraction(name: str, value: Any) -> Optional[float]:
     number = as_number(name, value)
     if number is not None and not 0 <= number < 1:
-        raise ValueError(f"{name} is {value}: a rank tolerance of {value:g} is no fraction of the largest singular "
+        raise ValueError(f"{name} is {value}: a rank tolerance of {value:g} is not a fraction of the largest singular "
                          "value, from 0 to 1")
     return number
 

@@ -256,7 +256,7 @@ def real_features(X: Any, how: str) -> Any:
     X : array of shape (n_samples, n_features)
         A data frame keeps its index and its names; 'stack' adds '.re' and '.im' to them.
     how : {'magnitude', 'power', 'stack'}
-        |x|, |x|², or the real parts followed by the imaginary parts, which makes twice as many features.
+        ``|x|``, ``|x|²``, or the real parts followed by the imaginary parts, which makes twice as many features.
 
     Examples
     --------

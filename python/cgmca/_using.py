@@ -104,7 +104,7 @@ class Using(Found):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components_)
+        ndarray of shape (n_samples, ``n_components_``)
 
         Examples
         --------

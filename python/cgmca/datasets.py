@@ -92,7 +92,7 @@ def load_sample(path: Optional[Path] = None, *, size: int = 64, verify: bool = T
 
     Parameters
     ----------
-    path : folder that holds png_images/qpm/{real,synth}/<vehicle>/*.png, optional
+    path : folder that holds ``png_images/qpm/{real,synth}/<vehicle>/*.png``, optional
     size : int
         The central size×size pixels of the 128×128 are taken.
     verify : bool

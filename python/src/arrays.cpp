@@ -16,7 +16,7 @@ py::array as_array(const py::object& object, const char* name) {
   py::array array = py::array::ensure(object);
   if (!array) {
     PyErr_Clear();
-    throw py::type_error(fmt::format("{} is no array of numbers", name));
+    throw py::type_error(fmt::format("{} is not an array of numbers", name));
   }
   const char kind = array.dtype().kind();
   if (std::string_view("biuf").find(kind) == std::string_view::npos) {

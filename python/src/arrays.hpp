@@ -23,7 +23,7 @@ namespace py = pybind11;
 // Samples of one domain, the rows of an (n, d) array.
 class Samples {
  public:
-  // Throws ValueError for anything but two dimensions, TypeError for what is no array of real numbers.
+  // Throws ValueError for anything but two dimensions, TypeError for what is not an array of real numbers.
   Samples(const py::object& rows, const char* name);
 
   Index features() const { return array_.shape(1); }

@@ -49,7 +49,7 @@ def test_the_readmes_example(tmp_path, monkeypatch):
     assert pathlib.Path("model").exists()
 
 
-def test_the_examples_of_the_python_page():
+def test_the_examples_of_the_python_page():  # other pages: tests/docs/run_blocks.py
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), flags=re.DOTALL)
     assert len(blocks) >= 2
     for block in blocks:

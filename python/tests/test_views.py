@@ -591,7 +591,7 @@ def test_tuning_of_two_refuses_what_only_more_have(views):
 
 
 def test_names_are_text(views):
-    with pytest.raises(TypeError, match="a dict of domains has their names as keys, and 1 is no name"):
+    with pytest.raises(TypeError, match="a dict of domains has their names as keys, and 1 is not a name"):
         MCA(2).fit({1: views[0], 2: views[1]})
     with pytest.raises(TypeError, match="by its number or its name"):
         MCA(2).fit(views).apply(views[0], 1.5)

@@ -65,7 +65,7 @@ Covariance Covariance::matrix(const MatrixView& C) {
                     values(k - 1), values(0)));
   }
   const Index c = count_above(values, static_cast<double>(k) * kEpsilon * values(0));
-  if (values(0) <= 0 || c == 0) throw NotPositive("the covariance is zero; a map with no output at all is no map");
+  if (values(0) <= 0 || c == 0) throw NotPositive("the covariance is zero; a map with no output at all is not a map");
   return {Factor{Q.leftCols(c), values.head(c).cwiseSqrt()}, fmt::format("matrix {}×{} of rank {}", k, k, c)};
 }
 
@@ -75,7 +75,7 @@ Covariance Covariance::factor(const MatrixView& F) {
   check_finite("covariance factor", F);
   const auto svd = linalg::thin_svd(F);
   const Index c = count_above(svd.s, static_cast<double>(std::max(F.rows(), F.cols())) * kEpsilon * svd.s(0));
-  if (c == 0) throw NotPositive("the covariance factor is zero; a map with no output at all is no map");
+  if (c == 0) throw NotPositive("the covariance factor is zero; a map with no output at all is not a map");
   return {Factor{svd.U.leftCols(c), svd.s.head(c)}, fmt::format("factor {}×{} of rank {}", F.rows(), F.cols(), c)};
 }
 
@@ -92,7 +92,7 @@ Covariance Covariance::diagonal(const VectorView& sd) {
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sd(a) > sd(b); });
   const Index c = (sd.array() > 0).count();
-  if (c == 0) throw NotPositive("all standard deviations are zero; a map with no output at all is no map");
+  if (c == 0) throw NotPositive("all standard deviations are zero; a map with no output at all is not a map");
   Factor result{Matrix::Zero(k, c), Vector(c)};
   for (Index j = 0; j < c; ++j) {
     const Index feature = order[static_cast<std::size_t>(j)];

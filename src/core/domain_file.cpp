@@ -34,7 +34,7 @@ DomainInfo unpack_domain(const TensorReader& file, const std::string& prefix, Do
     const auto names = nlohmann::json::parse(file.text(names_key), nullptr, false);
     const bool texts =
         names.is_array() && std::all_of(names.begin(), names.end(), [](const auto& name) { return name.is_string(); });
-    if (!texts) file.fail(fmt::format("'{}' is no list of names", names_key));
+    if (!texts) file.fail(fmt::format("'{}' is not a list of names", names_key));
     info.feature_names = names.get<std::vector<std::string>>();
   }
   try {

@@ -178,7 +178,7 @@ Folds Folds::unpack(const TensorReader& file) {
   FoldOptions options{file.integer("folds", 2), file.integer("repeats", 0), 0, file.choice("accumulate", kAccumulates)};
   const std::string& seed = file.text("seed");
   const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
-  if (error != std::errc{} || end != seed.data() + seed.size()) file.fail(fmt::format("'{}' is no seed", seed));
+  if (error != std::errc{} || end != seed.data() + seed.size()) file.fail(fmt::format("'{}' is not a seed", seed));
   if (options.folds > most || options.repeats > most) file.fail("more folds than a file can hold");
   const Summary first(unpack_summary(file, prefix_of(0, 0)));
   Folds folds(first.state().info, options);

@@ -167,7 +167,7 @@ bool load_bool(const TensorReader& file, const std::string& key) {
 
 std::vector<Start> load_starts(const TensorReader& file) {
   const Json listed = Json::parse(file.text("starts"), nullptr, false);
-  if (!listed.is_array()) file.fail("'starts' is no list");
+  if (!listed.is_array()) file.fail("'starts' is not a list");
   std::vector<Start> starts;
   try {
     for (const Json& start : listed) {

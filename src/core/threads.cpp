@@ -9,6 +9,11 @@
 namespace cgmca {
 namespace {
 
+// The names of a wheel's own OpenBLAS have a prefix (cmake/ScipyOpenBLAS.cmake).
+#ifndef CGMCA_BLAS_PREFIX
+#define CGMCA_BLAS_PREFIX ""
+#endif
+
 // The BLAS is chosen at link or even at run time, so its thread controls are looked up by name.
 template <class Function>
 Function* find(const char* symbol) {
@@ -35,7 +40,8 @@ SerialBlas::~SerialBlas() {
 }
 
 int threads() {
-  for (const char* symbol : {"openblas_get_num_threads", "MKL_Get_Max_Threads", "bli_thread_get_num_threads"}) {
+  for (const char* symbol :
+       {CGMCA_BLAS_PREFIX "openblas_get_num_threads", "MKL_Get_Max_Threads", "bli_thread_get_num_threads"}) {
     if (auto* get = find<int()>(symbol)) return get();
   }
   return 0;
@@ -43,14 +49,14 @@ int threads() {
 
 void set_threads(int count) {
   if (count < 1) throw InvalidInput(fmt::format("{} threads asked for; at least 1 is needed", count));
-  for (const char* symbol : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+  for (const char* symbol : {CGMCA_BLAS_PREFIX "openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
     if (auto* set = find<void(int)>(symbol)) return set(count);
   }
   if (auto* set = find<void(long)>("bli_thread_set_num_threads")) set(count);
 }
 
 std::string blas_description() {
-  if (auto* config = find<char*()>("openblas_get_config")) return config();
+  if (auto* config = find<char*()>(CGMCA_BLAS_PREFIX "openblas_get_config")) return config();
   if (find<int()>("MKL_Get_Max_Threads") != nullptr) return "Intel MKL";
   if (auto* version = find<const char*()>("bli_info_get_version_str")) return fmt::format("BLIS {}", version());
   return "unknown BLAS";

@@ -39,8 +39,7 @@ Matrix regression(const Model& model, const DomainMap& from, const DomainMap& to
   return to.loadings.leftCols(m) * model.certificate.singular_B.head(m).asDiagonal();
 }
 
-// √Var(x_f | t), given what t explains of the variance: Σ_j w_fj Cov(x_f, t_j), of two domains ‖w_f‖²          (23)
-// (40)
+// √Var(x_f | t), given what t explains of the variance: Σ_j w_fj Cov(x_f, t_j), for two domains ‖w_f‖².     (23) (40)
 Vector standard_error(const DomainMap& to, const Vector& explained) {
   return (to.variance - explained).cwiseMax(0).cwiseSqrt();
 }
@@ -231,7 +230,7 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
   check_domains(model, from, to, method);
   if (method == Method::lsqr) {
     throw InvalidInput(
-        "lsqr stops at a different step for each sample, so it is no fixed linear map; use "
+        "lsqr stops at a different step for each sample, so it is not a fixed linear map; use "
         "translate");
   }
   const DomainMap& target = model.domain(to);

@@ -233,15 +233,15 @@ class Csv : public BlockReader::Source {
     double ignored = 0;
     const bool point = parse(field, ignored) == Cell::number, comma = parse_with_comma(field, ignored) == Cell::number;
     if (!dialect_.may_have_commas() && comma)
-      return " is no number: decimal commas are read only where semicolons or tabs divide the fields";
+      return " is not a number: decimal commas are read only where semicolons or tabs divide the fields";
     if (point || comma)
       return fmt::format(
           " has a {}, but line {} has a decimal {}; a file has one decimal mark and no thousands separators",
           point ? "point" : "comma", mark_line_, point ? "comma" : "point");
-    if (has_thousands(field)) return " is no number: thousands separators are not read";
+    if (has_thousands(field)) return " is not a number: thousands separators are not read";
     if (dialect_.id < 0 && std::any_of(field.begin(), field.end(), is_letter))
-      return " is no number (a column that names samples must be given as the ID column)";
-    return " is no number";
+      return " is not a number (a column that names samples must be given as the ID column)";
+    return " is not a number";
   }
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 

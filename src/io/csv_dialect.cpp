@@ -202,7 +202,7 @@ Dialect dialect_of(const std::string& path, const Records& records, bool tabs, c
   if (!lines.empty()) {
     if (lines[0].find('\0') != std::string::npos)
       throw FormatError(
-          fmt::format("'{}' has zero bytes in its first line: it is no text, or UTF-16 without a byte order "
+          fmt::format("'{}' has zero bytes in its first line: it is not text, or UTF-16 without a byte order "
                       "mark; save it as UTF-8",
                       path));
     dialect.separator = tabs ? '\t' : separator_of(lines, wanted_id);

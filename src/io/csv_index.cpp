@@ -64,7 +64,7 @@ std::optional<RowIndex> load_row_index(const std::string& path) {
   const auto fail = [&](const char* why) {
     throw FormatError(fmt::format("'{}' {} '{}': make it anew by `cgmca index`, or remove it", name, why, path));
   };
-  if (title != kTitle) fail("is no index of the rows of");
+  if (title != kTitle) fail("is not an index of the rows of");
   if (state != state_of(path)) fail("was made of another file, or before the last change of");
   RowIndex index;
   lines >> index.rows >> index.mark >> index.mark_line;

@@ -112,7 +112,7 @@ Hdf5Handle open_file(const Hdf5Session& session, const std::string& path) {
   const std::uint64_t bytes = File(path).size();
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file) {
-    throw FormatError(fmt::format("'{}' ({} bytes) is no readable HDF5 file: {}", path, bytes, session.reason()));
+    throw FormatError(fmt::format("'{}' ({} bytes) is not a readable HDF5 file: {}", path, bytes, session.reason()));
   }
   return file;
 }

@@ -78,7 +78,7 @@ class Structure {
     file_ = layout.add ? Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose)
                        : Hdf5Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT), H5Fclose);
     if (!file_ && layout.add)
-      throw FormatError(fmt::format("'{}' is no HDF5 file that can be added to: {}", target_, session_.reason()));
+      throw FormatError(fmt::format("'{}' is not an HDF5 file that can be added to: {}", target_, session_.reason()));
     check(static_cast<bool>(file_));
     link_ = Hdf5Handle(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
     H5Pset_create_intermediate_group(link_.get(), 1);

@@ -56,7 +56,7 @@ ArrayHeader read_header(const std::string& path, Bytes& bytes) {
   const auto element = element_of(magic[2]);
   if (got < magic.size() || magic[0] != 0 || magic[1] != 0 || !element)
     throw FormatError(
-        fmt::format("'{}' is no IDX array, plain or compressed by gzip: its first bytes are "
+        fmt::format("'{}' is not an IDX array, plain or compressed by gzip: its first bytes are "
                     "[{:02x}] instead of "
                     "00 00, a type (08, 09, 0b, 0c, 0d or 0e) and the number of dimensions",
                     path, fmt::join(magic.begin(), magic.begin() + got, " ")));

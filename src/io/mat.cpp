@@ -35,7 +35,7 @@ bool is_numeric(const MatVariable& variable) {
   return std::find(numeric.begin(), numeric.end(), variable.matlab_class) != numeric.end();
 }
 
-// What to do about a variable that is no array of numbers.
+// What to do about a variable that is not an array of numbers.
 std::string refusal(const MatVariable& variable) {
   const std::string& kind = variable.matlab_class;
   if (kind == "char") return "is text (char), not numbers";

@@ -226,7 +226,7 @@ NpyHeader npy_header(const std::string& name, Bytes& bytes) {
   std::string start = read_text(bytes, 8);
   if (!start.starts_with(magic))
     throw FormatError(
-        fmt::format("'{}' is no NPY array: it starts with {} instead of \\x93NUMPY", name, quoted(start)));
+        fmt::format("'{}' is not an NPY array: it starts with {} instead of \\x93NUMPY", name, quoted(start)));
   const int major = start.size() == 8 ? start[6] : 0;
   if (start.size() == 8 && (major < 1 || major > 3))
     throw FormatError(fmt::format("'{}': NPY version {} is unknown (known: 1, 2, 3)", name, major));
@@ -236,8 +236,8 @@ NpyHeader npy_header(const std::string& name, Bytes& bytes) {
   for (std::size_t i = length_bytes.size(); i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(length_bytes[i]);
   if (length > longest_header)
-    throw FormatError(
-        fmt::format("'{}': an NPY header of {} bytes (more than {}) is no plain array", name, length, longest_header));
+    throw FormatError(fmt::format("'{}': an NPY header of {} bytes (more than {}) is not a plain array", name, length,
+                                  longest_header));
   const std::string text = read_text(bytes, length);
   if (length_bytes.size() < length_size || text.size() < length)
     throw FormatError(

@@ -15,7 +15,7 @@ namespace cgmca::io {
 struct NpyHeader {
   ArrayHeader array;
   std::string type;         // "float64", or as the file has it: "<U5"
-  std::string refusal;      // why it is no array of numbers, and what to do; empty if it is one
+  std::string refusal;      // why it is not an array of numbers, and what to do; empty if it is one
   char text = '\0';         // 'U' (UCS-4) or 'S' (bytes) of an array of texts
   std::size_t letters = 0;  // of each text, shorter ones being followed by zeros
 };

@@ -153,7 +153,7 @@ class Decoder {
 
   [[noreturn]] void fail() const {
     if (std::ferror(file_.get()) != 0) throw IoError(fmt::format("cannot read '{}'", path_));
-    throw FormatError(fmt::format("'{}' ({} bytes) is no sound PNG image: {}", path_, bytes_, message_.data()));
+    throw FormatError(fmt::format("'{}' ({} bytes) is not a sound PNG image: {}", path_, bytes_, message_.data()));
   }
 
   std::string path_;

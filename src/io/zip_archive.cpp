@@ -119,8 +119,8 @@ class Archive {
     source_.rethrow();
     if (code == ZIP_ER_MEMORY) throw IoError(fmt::format("no memory for the directory of '{}'", path));
     if (!zip_ && code == ZIP_ER_NOZIP)
-      throw FormatError(fmt::format("'{}' is no NPZ archive, or a truncated one: its {} bytes hold no ZIP directory",
-                                    path, file().size()));
+      throw FormatError(fmt::format(
+          "'{}' is not an NPZ archive, or a truncated one: its {} bytes hold no ZIP directory", path, file().size()));
     if (!zip_) corrupt(reason);
     read_directory();
   }

@@ -2,7 +2,7 @@
 //
 // Bytes go to a temporary file in the target's folder; commit() syncs it and renames it over the
 // target. Without commit() the destructor removes it and the target stays as it was. A target that
-// exists and is no regular file (a pipe, a device) is written directly.
+// exists and is not a regular file (a pipe, a device) is written directly.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ File::File(const std::string& path) : path_(path) {
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail();
   if (!S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    const char* why = S_ISDIR(status.st_mode) ? "Is a directory, not a regular file" : "it is no regular file";
+    const char* why = S_ISDIR(status.st_mode) ? "Is a directory, not a regular file" : "it is not a regular file";
     throw IoError(fmt::format("cannot read '{}': {}", path_, why));
   }
   size_ = static_cast<std::uint64_t>(status.st_size);

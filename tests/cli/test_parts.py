@@ -173,7 +173,7 @@ def test_a_foreign_part_is_refused_by_name(folder):
 
 @pytest.mark.parametrize("part", ["0/4", "5/4", "1", "1/", "/4", "a/b", "1/4x", "-1/4", "1/0"])
 def test_what_is_no_part_is_status_2(folder, part):
-    assert f"--part {part} is no part" in folder.fails(2, "summarize", "a.npy", "b.npy", f"--part={part}", "-o", "s")
+    assert f"--part {part} is not a part" in folder.fails(2, "summarize", "a.npy", "b.npy", f"--part={part}", "-o", "s")
 
 
 def test_a_part_reads_only_its_rows(folder):

@@ -23,14 +23,14 @@ cd "$work/outside"
 awk '/^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/README.md" >main.cpp
 grep -q 'int main' main.cpp
 cp "$source_dir/tests/install/apply.cpp" .
-# "What people do next" of the README, with the samples it needs.
+# "What people do next" of docs/start/cpp.md, with the samples it needs.
 {
   echo '#include <cgmca/cgmca.hpp>'
   echo '#include <iostream>'
   echo 'int main() {'
   echo '  const cgmca::Matrix X1 = cgmca::read("clean.npy"), X2 = cgmca::read("noisy.npy");'
   echo '  const cgmca::Index d1 = X1.rows(), d2 = X2.rows();'
-  awk '/^What people do next:$/ {here = 1} here && /^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/README.md"
+  awk '/^## What people do next$/ {here = 1} here && /^```cpp/ {take = 1; next} /^```/ && take {exit} take' "$source_dir/docs/start/cpp.md"
   echo '  const double held = ((estimate - X1).array().abs() <= margin.array()).cast<double>().mean();'
   echo '  std::cout << tuned.choice().description() << "; within the limits: " << held << "\n";'
   echo '  return held > 0.8 && held < 0.97 && both.cols() == X1.cols() && weighted.total_weight() == 2.0 * X1.cols() ? 0 : 1;'
@@ -40,7 +40,7 @@ grep -q 'half_widths' next.cpp
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(outside CXX)
-find_package(cgmca 0.1 REQUIRED)
+find_package(cgmca 0.2 REQUIRED)
 add_executable(example main.cpp)
 target_link_libraries(example PRIVATE cgmca::cgmca)
 add_executable(next EXCLUDE_FROM_ALL next.cpp)

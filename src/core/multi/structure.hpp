@@ -3,8 +3,8 @@
 // Channel t stands for μ_t copies of one small set of matrices H_ij^t (c_it×c_jt):
 //   H_ij = Σ_t Σ_a E_ita H_ij^t E_jtaᵀ,   a = 1 … μ_t,   E_ita: c_i×c_it, all columns of a domain orthonormal
 // Identity covariances are one channel with c_it = 1 and μ = k; commuting ones have a channel with c_it = 1 (or 0,
-// where C_i lacks the direction) for each set of equal directions; all others have the one channel c_it = c_i, E = I, μ
-// = 1.
+// where C_i lacks the direction) for each set of equal directions; all others have one channel with c_it = c_i, E = I
+// and μ = 1.
 #pragma once
 
 #include "problem.hpp"

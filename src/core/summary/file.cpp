@@ -83,7 +83,7 @@ std::vector<std::string> unpack_inputs(const TensorReader& file, const std::stri
   const auto inputs = nlohmann::json::parse(file.text(key), nullptr, false);
   const bool texts = inputs.is_array() &&
                      std::all_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.is_string(); });
-  if (!texts) file.fail(fmt::format("'{}' is no list of inputs", key));
+  if (!texts) file.fail(fmt::format("'{}' is not a list of inputs", key));
   return inputs.get<std::vector<std::string>>();
 }
 

@@ -59,9 +59,8 @@ Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
 
 namespace {
 
-// With scores t_1, t_2 and their correlations σ, over the held-out pairs, -2 log p(x_2 | x_1)/p(x_2) is the mean of
-// (32)
-//   Σ_j (t_2j - σ_j t_1j)²/(1 - σ_j²) - t_2j² + log(1 - σ_j²)
+// With scores t_1, t_2 and their correlations σ, -2 log p(x_2 | x_1)/p(x_2) is the mean over the held-out pairs of
+//   Σ_j (t_2j - σ_j t_1j)²/(1 - σ_j²) - t_2j² + log(1 - σ_j²)                                                      (32)
 double likelihood_error(const Model& model, const HeldOut& held) {
   const DomainMap &one = model.domain(Domain::one), &two = model.domain(Domain::two);
   const Index m = std::min({one.scores(), two.scores(), model.certificate.singular_B.size()});

@@ -20,9 +20,8 @@ namespace {
 using linalg::Array;
 using linalg::Backend;
 
-// All samples of a domain, of the weight n of matched and m of extra ones, N in all: their mean, and S with S Sᵀ = Θ.
-// (17)
-//   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)
+// All samples of a domain, of weight n (matched) and m (extra), N in all: their mean, and S with S Sᵀ = Θ.
+//   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)                       (17)
 struct Pooled {
   Vector mean;
   double matched;  // sqrt((n-1)/(N-1)): the weight of S_matched within S

@@ -1,0 +1,21 @@
+"""One version everywhere: CMake, the public header, Python, the citation, the Debian package and the changelog."""
+
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def found(path, pattern):
+    match = re.search(pattern, (ROOT / path).read_text(), re.MULTILINE)
+    assert match, f"{path} names no version"
+    return ".".join(match.groups())
+
+
+def test_all_files_name_the_version_of_cmake():
+    version = found("CMakeLists.txt", r"project\(cgmca VERSION ([0-9.]+)")
+    assert found("include/cgmca/version.hpp", r"MAJOR (\d+)\n#define CGMCA_VERSION_MINOR (\d+)\n#define CGMCA_VERSION_PATCH (\d+)") == version
+    assert found("pyproject.toml", r'^version = "([0-9.]+)"') == version
+    assert found("CITATION.cff", r"^version: ([0-9.]+)") == version
+    assert found("debian/changelog", r"\Acgmca \(([0-9.]+)\)") == version
+    assert found("CHANGELOG.md", r"^## ([0-9.]+)") == version

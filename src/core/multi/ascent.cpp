@@ -179,78 +179,21 @@ class SubspaceClimber {
   bool converged_ = false;
 };
 
-// All D_i as one vector.
-Vector stacked(const Point& D) {
-  Index size = 0;
-  for (const Matrix& D_i : D) size += D_i.size();
-  Vector x(size);
-  size = 0;
-  for (const Matrix& D_i : D) {
-    x.segment(size, D_i.size()) = D_i.reshaped();
-    size += D_i.size();
-  }
-  return x;
-}
-
-Point unstacked(const Vector& x, const Point& shapes) {
-  Point D = shapes;
-  Index first = 0;
-  for (Matrix& D_i : D) {
-    D_i.reshaped() = x.segment(first, D_i.size());
-    first += D_i.size();
-  }
-  return D;
-}
-
-// Near a stationary point a sweep g is linear but for squares of what is left. Anderson's combination of the last
-// steps,
-//   x ← g(x_k) - Σ_j γ_j (g(x_j+1) - g(x_j)),   γ the least squares solution for   g(x_k) - x_k,
-// then converges as GMRES does, where plain sweeps need one for each time that the closest directions can be told
-// apart.
+// Extrapolated by Nesterov's weights, from the start again where a step turns back.
 Point settled_by_sweeps(const MatchingProblem& problem, Point D, Index max_sweeps) {
-  constexpr std::size_t depth = 12;
-  std::vector<Vector> images, residuals;  // g(x_j), g(x_j) - x_j of the last iterates
-  Point best;
-  double smallest = std::numeric_limits<double>::infinity();  // residual so far
-  Index since = 0;                                            // it was found
+  Point before = D;
+  double momentum = 0;
   for (Index sweeps = 0; sweeps < max_sweeps; ++sweeps) {
     Point E = D;
+    for (std::size_t i = 0; i < E.size(); ++i) E[i] += momentum / (momentum + 3) * (D[i] - before[i]);
     sweep(problem, E);
-    const Vector image = stacked(E), residual = image - stacked(D);
-    if (residual.norm() < smallest) {
-      smallest = residual.norm();
-      best = E;
-      since = 0;
-    } else if (++since > 5 && smallest < thresholds::kSettled) {
-      break;  // rounding
-    }
-    if (!residuals.empty() && residual.norm() > residuals.back().norm()) {  // not linear yet: from here anew
-      images.clear();
-      residuals.clear();
-    }
-    images.push_back(image);
-    residuals.push_back(residual);
-    if (images.size() > depth) {
-      images.erase(images.begin());
-      residuals.erase(residuals.begin());
-    }
-    const Index known = static_cast<Index>(images.size()) - 1;
-    Vector next = image;
-    if (known > 0) {
-      Matrix change(image.size(), known), change_of_image(image.size(), known);
-      for (Index j = 0; j < known; ++j) {
-        const std::size_t at = static_cast<std::size_t>(j);
-        change.col(j) = residuals[at + 1] - residuals[at];
-        change_of_image.col(j) = images[at + 1] - images[at];
-      }
-      const linalg::Svd svd = linalg::thin_svd(change);
-      const Index rank = (svd.s.array() > thresholds::kEqualInMatching * svd.s(0)).count();
-      const Vector along = svd.U.leftCols(rank).transpose() * residual;
-      next -= change_of_image * (svd.V.leftCols(rank) * along.cwiseQuotient(svd.s.head(rank)));
-    }
-    D = unstacked(next, E);
+    double along = 0;
+    for (std::size_t i = 0; i < E.size(); ++i) along += (E[i] - D[i]).cwiseProduct(D[i] - before[i]).sum();
+    momentum = along < 0 ? 0 : momentum + 1;
+    before = std::exchange(D, std::move(E));
+    if (largest_step(D, before) < thresholds::kSettled) break;
   }
-  return best;
+  return D;
 }
 
 }  // namespace

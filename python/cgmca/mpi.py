@@ -13,6 +13,7 @@ the cores of a machine divided by its ranks: each rank would use all cores other
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import platform
@@ -91,7 +92,7 @@ def reduce(summary: Summary, comm: Any = None) -> Optional[Summary]:
         _check_versions(comm)
         rank, size = comm.Get_rank(), comm.Get_size()
         with _agreed(comm) as own:
-            own.summary, own.failure = _copy(summary), None
+            own.summary, own.failure = copy.copy(summary), None
             step = 1
             while step < size:
                 if rank % (2 * step):
@@ -170,15 +171,12 @@ def _check_versions(comm: Any) -> None:
                             f"{ranks[0][0]}; all ranks need the same version")
 
 
-def _copy(summary: Summary) -> Summary:
-    return pickle.loads(pickle.dumps(summary))
-
-
 def _join(own: _Own, comm: Any, other: int) -> None:
     """Merges what another rank sends: its summary, or what has failed there or further away."""
     raw = _receive(comm, other)
     try:
         content = pickle.loads(raw)
+        del raw  # before the merge, which needs memory too
         if isinstance(content, Exception):
             raise content
         if own.failure is None:

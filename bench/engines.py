@@ -1,16 +1,23 @@
-"""What Dask and Spark add to the time of `cgmca summarize` and `cgmca fit` with the same cores; the maps must be equal.
+"""Dask, Spark, MPI ranks and parts against `cgmca summarize` and `cgmca fit` in one process with the same cores.
 
-    PYTHONPATH=build/python python3 bench/engines.py dask|spark [--rows 2000000] [--features 128] [--cores 2]
-        [--partitions 20 40 125] [--repeats 3] [--program build/cgmca] [--folder FOLDER]
+    PYTHONPATH=build/python python3 bench/engines.py [dask] [spark] [mpi] [parts] [--data generated|mnist]
+        [--rows 2000000] [--features 128] [--cores 2] [--partitions 20 40 125] [--ranks 2 3 5] [--jobs 2 4 7]
+        [--repeats 3] [--build build] [--folder FOLDER]
 
-Two views of the same causes, --features each, go to X.npy and Y.npy (for Spark to a Parquet file too): 2,000,000 rows
-of 128+128 are 4.1 GB. In turns, the command line summarizes and fits the .npy files in one process with --cores
-threads, and the engine fits the same samples with --cores workers of one thread, for each number of partitions. The
-engine's session is started before and its start is not counted, because a cluster is running already. Fails where maps,
-correlations, objective or bound differ by more than 1e-10.
+The pairs are those of `mpi_summarize make`, of the canonical correlations 0.95, 0.9, …, 0.2: 2,000,000 rows of 128+128
+features are 4.1 GB. Or they are the 60,000 digits of MNIST, 784 pixels each, and the same with noise. They go to x1.npy
+and x2.npy; for Spark to a Parquet file too.
+
+In turns, the command line summarizes and fits the .npy files in one process with --cores threads, and each engine fits
+the same samples with --cores workers of one thread: for Dask and Spark with each number of partitions, by each number
+of MPI ranks, and in each number of parts, --cores at a time. Sessions of Dask and Spark are started before and their
+start is not counted, because a cluster is running already. Prints the least wall-clock and processor times of all
+repeats, as Markdown; processor times count the threads of all processes, and what MPI ranks spend waiting for each
+other. Fails where maps, correlations, objective or bound differ by more than 1e-10.
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -19,36 +26,31 @@ import sys
 import tempfile
 import time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 import numpy as np  # noqa: E402
 
 import cgmca  # noqa: E402
 
-COMPONENTS = 10
+COMPONENTS = 16
+NAMES = ("x1", "x2")
 
 
-def generate(folder, rows, features, step=50_000):
-    """X.npy and Y.npy in blocks, so that memory stays small."""
-    fixed = np.random.default_rng(0)
-    sizes = np.linspace(1, 0.3, COMPONENTS)[:, None]  # which keep the correlations apart
-    mixing = [fixed.normal(size=(COMPONENTS, features)) * sizes for _ in "XY"]
-    files = [np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.float64, (rows, features)) for name in "XY"]
-    for first in range(0, rows, step):
-        random = np.random.default_rng(first + 1)
-        count = min(step, rows - first)
-        causes = random.normal(size=(count, COMPONENTS))
-        for file, A in zip(files, mixing):
-            file[first:first + count] = causes @ A + random.normal(size=(count, features)) + 2
+def digits(folder):
+    """Clean and noisy digits, as doubles from 0 to 255."""
+    clean = cgmca.datasets.load_mnist().data
+    noise = np.random.default_rng(0).normal(0, 50, clean.shape)
+    np.save(folder / "x1.npy", clean.astype(np.float64))
+    np.save(folder / "x2.npy", np.clip(clean + noise, 0, 255).round())
 
 
 def to_parquet(folder, step=20_000):
     import pyarrow
     import pyarrow.parquet
-    arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in "XY"]
-    schema = pyarrow.schema([(name, pyarrow.list_(pyarrow.float64())) for name in "xy"])
-    path = folder / "pairs.parquet"
-    with pyarrow.parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as file:
+    arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in NAMES]
+    schema = pyarrow.schema([(name, pyarrow.list_(pyarrow.float64())) for name in NAMES])
+    with pyarrow.parquet.ParquetWriter(folder / "pairs.parquet", schema, compression="none",
+                                       use_dictionary=False) as file:
         for first in range(0, len(arrays[0]), step):
             columns = []
             for rows in (array[first:first + step] for array in arrays):
@@ -57,15 +59,37 @@ def to_parquet(folder, step=20_000):
             file.write_table(pyarrow.table(columns, schema=schema))
 
 
-def by_command_line(folder, program, cores):
-    """Seconds, and the model."""
-    start = time.perf_counter()
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(cores)}
-    for command in (["summarize", folder / "X.npy", folder / "Y.npy", "-o", folder / "summary"],
-                    ["fit", "--summary", folder / "summary", "-o", folder / "model",
-                     "--cov", f"identity:{COMPONENTS}"]):
-        subprocess.run([program, *command, "--threads", str(cores), "--quiet"], check=True, env=environment)
-    return time.perf_counter() - start, cgmca.load(folder / "model")
+class CommandLine:
+    """The program, in one process or in several."""
+
+    def __init__(self, build, folder, cores):
+        self.program, self.folder, self.cores = str(build / "cgmca"), folder, cores
+        self.inputs = [f"{name}.npy" for name in NAMES]
+
+    def run(self, *arguments, before=(), threads=1):
+        subprocess.run([*before, self.program, *map(str, arguments), "--quiet"], check=True, cwd=self.folder,
+                       env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads)})
+
+    def fit(self):
+        self.run("fit", "--summary", "summary", "-o", "model", "--cov", f"identity:{COMPONENTS}", threads=self.cores)
+        return cgmca.load(self.folder / "model")
+
+    def alone(self):
+        self.run("summarize", *self.inputs, "-o", "summary", threads=self.cores)
+        return self.fit()
+
+    def by_ranks(self, ranks):
+        self.run("summarize", *self.inputs, "-o", "summary", before=["mpirun", "--oversubscribe", "-n", str(ranks)])
+        return self.fit()
+
+    def by_parts(self, count):
+        names = [f"part{number}" for number in range(1, count + 1)]
+        with concurrent.futures.ThreadPoolExecutor(self.cores) as queue:
+            for job in [queue.submit(self.run, "summarize", *self.inputs, "--part", f"{number}/{count}", "-o", name)
+                        for number, name in enumerate(names, start=1)]:
+                job.result()
+        self.run("merge", *names, "-o", "summary", threads=self.cores)
+        return self.fit()
 
 
 @contextlib.contextmanager
@@ -76,15 +100,15 @@ def dask_session(folder, cores):
     import cgmca.dask
 
     def fit(partitions):
-        arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in "XY"]
-        rows = -(-len(arrays[0]) // partitions)
-        lazy = [dask.array.map_blocks(read, str(folder / f"{name}.npy"), dtype=np.float64, meta=np.empty((0, 0)),
-                                      chunks=(cut(len(array), rows), array.shape[1:]))
-                for name, array in zip("XY", arrays)]
+        lazy = [blocks(str(folder / f"{name}.npy"), partitions) for name in NAMES]
         return cgmca.dask.fit(cgmca.MCA(COMPONENTS), *lazy)
 
-    def cut(count, rows):
-        return tuple(min(rows, count - first) for first in range(0, count, rows))
+    def blocks(path, partitions):
+        array = np.load(path, mmap_mode="r")
+        rows = -(-len(array) // partitions)
+        counts = tuple(min(rows, len(array) - first) for first in range(0, len(array), rows))
+        return dask.array.map_blocks(read, path, dtype=np.float64, meta=np.empty((0, 0)),
+                                     chunks=(counts, array.shape[1:]))
 
     def read(path, block_info=None):
         first, end = block_info[None]["array-location"][0]
@@ -101,6 +125,7 @@ def spark_session(folder, cores):
     import cgmca.spark
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    to_parquet(folder)
     size = os.path.getsize(folder / "pairs.parquet")
     session = (SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
                .config("spark.driver.memory", "4g").config("spark.driver.maxResultSize", "2g").getOrCreate())
@@ -110,10 +135,35 @@ def spark_session(folder, cores):
         session.conf.set("spark.sql.files.maxPartitionBytes", -(-size // partitions))
         session.conf.set("spark.sql.files.openCostInBytes", 0)
         pairs = session.read.parquet(str(folder / "pairs.parquet"))
-        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs, "x", "y")
+        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs, *NAMES)
 
     yield fit
     session.stop()
+
+
+def processor_time():
+    """Seconds of user and system time of this process and all that it has started."""
+    stat, children = {}, {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it has ended
+        stat[int(path.parent.name)] = sum(map(int, fields[11:15]))
+        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    ticks, left = 0, [os.getpid()]
+    while left:
+        process = left.pop()
+        ticks += stat.get(process, 0)
+        left += children.get(process, [])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def timed(work):
+    """The result, and the seconds by the clock and of the processor."""
+    start, used = time.perf_counter(), processor_time()
+    result = work()
+    return result, np.array([time.perf_counter() - start, processor_time() - used])
 
 
 def apart(found, wanted):
@@ -127,43 +177,71 @@ def apart(found, wanted):
                abs(ours.bound - theirs.bound) / theirs.covariance_trace)
 
 
+def compare(engine, ways, alone, repeats):
+    """Rows of the table: one process, then the engine in each of its ways. Alone first, so that files are in memory."""
+    best, differences = {}, {}
+    for _ in range(repeats):
+        wanted, best["one process"] = least(best.get("one process"), *timed(alone))
+        for name, work in ways.items():
+            found, best[name] = least(best.get(name), *timed(work))
+            differences[name] = max(differences.get(name, 0), apart(found, wanted))
+    own = best["one process"]
+    for name, seconds in best.items():
+        times = "" if name == "one process" else f" | {seconds[0] / own[0]:.2f} | {seconds[1] / own[1]:.2f} | " \
+                                                 f"{differences[name]:.0e}"
+        print(f"| {engine} | {name} | {seconds[0]:.2f} | {seconds[1]:.2f}{times or ' | | | '} |", flush=True)
+    return max(differences.values())
+
+
+def least(before, result, seconds):
+    return result, seconds if before is None else np.minimum(before, seconds)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("engine", choices=("dask", "spark"))
+    options.add_argument("engines", nargs="*", metavar="dask|spark|mpi|parts", default=["dask", "spark", "mpi", "parts"])
+    options.add_argument("--data", choices=("generated", "mnist"), default="generated")
     options.add_argument("--rows", type=int, default=2_000_000)
     options.add_argument("--features", type=int, default=128)
     options.add_argument("--cores", type=int, default=2)
     options.add_argument("--partitions", type=int, nargs="+", default=[20, 40, 125])
+    options.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 5])
+    options.add_argument("--jobs", type=int, nargs="+", default=[2, 4, 7])
     options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--program", default=str(pathlib.Path(__file__).resolve().parent.parent / "build" / "cgmca"))
+    options.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent / "build")
     options.add_argument("--folder", type=pathlib.Path)
     given = options.parse_args()
+    if wrong := set(given.engines) - {"dask", "spark", "mpi", "parts"}:
+        options.error(f"no engine {', '.join(sorted(wrong))}; there are dask, spark, mpi and parts")
+
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = pathlib.Path(name)
-        generate(folder, given.rows, given.features)
-        if given.engine == "spark":
-            to_parquet(folder)
-        size = 2 * given.rows * given.features * 8
-        print(f"{given.engine}: {given.rows} pairs of {given.features}+{given.features} features, {size / 1e9:.2f} GB, "
-              f"{given.cores} cores", flush=True)
-        session = dask_session if given.engine == "dask" else spark_session
-        alone, best = np.inf, {}
-        with session(folder, given.cores) as fit:
-            fit(given.partitions[0])  # what is loaded and compiled once
-            for _ in range(given.repeats):
-                seconds, wanted = by_command_line(folder, given.program, given.cores)
-                alone = min(alone, seconds)
-                for partitions in given.partitions:
-                    start = time.perf_counter()
-                    model = fit(partitions)
-                    seconds = time.perf_counter() - start
-                    difference = apart(model, wanted)
-                    assert difference < 1e-10, difference
-                    best[partitions] = min(best.get(partitions, (np.inf, 0)), (seconds, difference))
-        print(f"  summarize + fit   {alone:7.2f} s")
-        for partitions, (seconds, difference) in best.items():
-            print(f"  {partitions:4} partitions   {seconds:7.2f} s   {seconds / alone:5.2f} times   differs by "
-                  f"{difference:.0e}", flush=True)
+        if given.data == "mnist":
+            digits(folder)
+        else:
+            subprocess.run([given.build / "bench" / "mpi_summarize", "make", folder, str(given.rows),
+                            str(given.features)], check=True)
+        rows, features = np.load(folder / "x1.npy", mmap_mode="r").shape
+        print(f"{rows} pairs of {features}+{features} features ({given.data}), {16e-9 * rows * features:.2f} GB, "
+              f"{given.cores} cores, least of {given.repeats}\n")
+        print("| engine | division | time, s | processor, s | times one process | processor, times | differs by |")
+        print("|---|---|---|---|---|---|---|", flush=True)
+        program = CommandLine(given.build.resolve(), folder, given.cores)
+        largest = 0.0
+        for engine in given.engines:
+            with contextlib.ExitStack() as stack:
+                if engine in ("dask", "spark"):
+                    session = {"dask": dask_session, "spark": spark_session}[engine]
+                    fit = stack.enter_context(session(folder, given.cores))
+                    fit(given.partitions[0])  # what is loaded and compiled once
+                    ways = {f"{count} partitions": lambda count=count: fit(count) for count in given.partitions}
+                elif engine == "mpi":
+                    ways = {f"{count} ranks": lambda count=count: program.by_ranks(count) for count in given.ranks}
+                else:
+                    ways = {f"{count} parts": lambda count=count: program.by_parts(count) for count in given.jobs}
+                largest = max(largest, compare(engine, ways, program.alone, given.repeats))
+    if largest > 1e-10:
+        sys.exit(f"engines.py: the answers differ by {largest:.0e}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 // only, no library of file formats.
 //   mpi_summarize make FOLDER SAMPLES FEATURES     writes FOLDER/x1.npy and x2.npy, each rank its share
 //   mpi_summarize run FOLDER MODEL                 summarizes them, each rank its share, and fits on rank 0
-// `run` prints, as one line, the ranks, the seconds for reading and summarizing (of the slowest rank), for the
-// reduction and for the fit, and the largest difference from MODEL relative to its largest number; the first run writes
-// MODEL. Each rank uses one thread.
+//   mpi_summarize dgemm FEATURES                   what the machine can give: a product in each rank, of one thread
+// The pairs have the canonical correlations 0.95, 0.9, …, 0.2 and then none, so that rounding moves no map by more than
+// 1e-10. `dgemm` prints the ranks and the billions of operations a second of all of them together. `run` prints, as one
+// line, the ranks, the seconds for reading and summarizing (of the slowest rank), for the reduction and for the fit,
+// and the largest difference from MODEL relative to its largest number; the first run writes MODEL. Each rank uses one
+// thread.
 #include <cgmca/fit.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/mpi.hpp>
@@ -12,11 +15,13 @@
 #include <cgmca/random.hpp>
 #include <cgmca/threads.hpp>
 
+#include <cblas.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,8 +32,10 @@ namespace {
 
 using namespace cgmca;
 
-constexpr Index kBlock = 4096;  // samples
-constexpr Index kHeader = 128;  // bytes
+constexpr Index kBlock = 4096;       // samples that are made at a time
+constexpr Index kReadBlock = 512;    // and that are read: those of 128 + 128 features stay in a core's cache
+constexpr Index kCorrelations = 16;  // of the pairs, and components of the fit
+constexpr Index kHeader = 128;       // bytes
 
 // An NPY file of doubles, one sample a row, of which each rank writes or reads its own rows.
 class Rows {
@@ -99,9 +106,11 @@ Matrix normal(Index rows, Index columns, std::uint32_t purpose, Index block) {
   return X;
 }
 
-// x_i = W_i t + noise, with eight causes t.
+// x_i = W_i u_i + 2 with W_i of a small condition number and u_ij = √ρ_j t_j + √(1 - ρ_j) e_ij, where t_j and e_ij are
+// independent normal numbers: the canonical correlations are ρ_j.
 void make(const std::string& folder, Index samples, Index features) {
-  constexpr Index causes = 8;
+  const Index causes = std::min(features, kCorrelations);
+  const Vector rho = 0.95 - 0.05 * Vector::LinSpaced(causes, 0, static_cast<double>(causes - 1)).array();
   const Part part = part_of_rank();
   const std::array paths = {folder + "/x1.npy", folder + "/x2.npy"};
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -109,12 +118,16 @@ void make(const std::string& folder, Index samples, Index features) {
     MPI_Barrier(MPI_COMM_WORLD);
     Rows file(paths[i], O_WRONLY);
     const auto which = static_cast<std::uint32_t>(i);
-    const Matrix W = normal(features, causes, 1000 + which, 0);
+    const Matrix W = Matrix::Identity(features, features) +
+                     normal(features, features, 1000 + which, 0) / (2 * std::sqrt(static_cast<double>(features)));
     const Share blocks = share_of((samples + kBlock - 1) / kBlock, part);
     for (Index block = blocks.first; block < blocks.first + blocks.samples; ++block) {
       const Index first = block * kBlock, count = std::min(kBlock, samples - first);
       const Matrix T = normal(causes, count, 1002, block);
-      file.write(W * T + normal(features, count, 1003 + which, block), first);
+      Matrix U = normal(features, count, 1003 + which, block);
+      U.topRows(causes) = (1 - rho.array()).sqrt().matrix().asDiagonal() * U.topRows(causes);
+      U.topRows(causes) += rho.cwiseSqrt().asDiagonal() * T;
+      file.write(((W * U).array() + 2).matrix(), first);
     }
   }
 }
@@ -139,10 +152,10 @@ void run(const std::string& folder, const std::string& model_path) {
   Summary summary({features, features});
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
-  Matrix X1(features, kBlock), X2(features, kBlock);
-  for (Index done = 0; done < share.samples; done += kBlock) {
-    const Index count = std::min(kBlock, share.samples - done);
-    if (count < kBlock) {
+  Matrix X1(features, kReadBlock), X2(features, kReadBlock);
+  for (Index done = 0; done < share.samples; done += kReadBlock) {
+    const Index count = std::min(kReadBlock, share.samples - done);
+    if (count < kReadBlock) {
       X1.resize(features, count);
       X2.resize(features, count);
     }
@@ -155,13 +168,37 @@ void run(const std::string& folder, const std::string& model_path) {
   const auto all = mpi::reduce(summary, MPI_COMM_WORLD);
   if (!all) return;
   const double reduced = MPI_Wtime();
-  const Covariance C = Covariance::identity(std::min<Index>(features, 16));
+  const Covariance C = Covariance::identity(std::min(features, kCorrelations));
   const Model model = fit(*all, C, C);
   const double fitted = MPI_Wtime();
   if (!std::filesystem::exists(model_path)) model.save(model_path);
   std::printf("%lld %.4f %.4f %.4f %.3g %lld %s\n", static_cast<long long>(part.count), summarized - start,
               reduced - summarized, fitted - reduced, largest_difference(model, Model::load(model_path)),
               static_cast<long long>(all->samples()), name(all->form()));
+}
+
+// X Xᵀ of 2·FEATURES × 4096 numbers, again and again for two seconds.
+void dgemm(Index features) {
+  const Index p = 2 * features;
+  const Matrix X = normal(p, kBlock, 1005, 0);
+  Matrix G(p, p);
+  const auto multiply = [&] {
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, static_cast<int>(p), static_cast<int>(p),
+                static_cast<int>(kBlock), 1.0, X.data(), static_cast<int>(p), X.data(), static_cast<int>(p), 0.0,
+                G.data(), static_cast<int>(p));
+  };
+  multiply();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  double seconds = 0, products = 0;
+  while (seconds < 2) {
+    multiply();
+    ++products;
+    seconds = MPI_Wtime() - start;
+  }
+  double mine = 2e-9 * static_cast<double>(p * p * kBlock) * products / seconds, all = 0;
+  MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (part_of_rank().number == 1) std::printf("%lld %.2f\n", static_cast<long long>(part_of_rank().count), all);
 }
 
 }  // namespace
@@ -175,8 +212,10 @@ int main(int argc, char** argv) {
       make(argv[2], std::atoll(argv[3]), std::atoll(argv[4]));
     } else if (command == "run" && argc == 4) {
       run(argv[2], argv[3]);
+    } else if (command == "dgemm" && argc == 3) {
+      dgemm(std::atoll(argv[2]));
     } else {
-      throw std::runtime_error("usage: mpi_summarize make FOLDER SAMPLES FEATURES | run FOLDER MODEL");
+      throw std::runtime_error("usage: mpi_summarize make FOLDER SAMPLES FEATURES | run FOLDER MODEL | dgemm FEATURES");
     }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "mpi_summarize: %s\n", problem.what());

@@ -291,7 +291,8 @@ ViewsResult run_views(const Views& views, const ViewsOptions& options,
   result.samples = views.samples();
   std::vector<int> classes = views.labels;
   std::ranges::sort(classes);
-  result.classes = static_cast<int>(std::ranges::unique(classes).begin() - classes.begin());
+  // clang 14 does not compile std::ranges::unique of GCC's library
+  result.classes = static_cast<int>(std::unique(classes.begin(), classes.end()) - classes.begin());
   result.options = options;
   const double draws = static_cast<double>(options.fractions.size()) * options.draws;
   int done = 0;

@@ -276,6 +276,43 @@ TEST(MultiSolver, OneSeedGivesOneAnswerOnAnyNumberOfThreads) {
   if (before > 0) set_threads(before);
 }
 
+// D_iᵀ D_j of both, which no common rotation changes.
+double apart(const Point& D, const Point& E) {
+  double most = 0;
+  for (std::size_t i = 0; i < D.size(); ++i) {
+    for (std::size_t j = 0; j < D.size(); ++j) {
+      most = std::max(most, (D[i].transpose() * D[j] - E[i].transpose() * E[j]).cwiseAbs().maxCoeff());
+    }
+  }
+  return most;
+}
+
+// Few features, where every sweep is of the whole problem, and many, where most are restricted to what was visited.
+TEST(MultiSolver, AscentsFromDifferentStartsSettleInOnePoint) {
+  for (const std::vector<Index>& sizes : {std::vector<Index>{40, 35, 50}, std::vector<Index>{220, 200, 210}}) {
+    Random random(6);
+    const Index n = 2000, k = 4;
+    const Matrix causes = random.matrix(k + 2, n);
+    std::vector<Matrix> V;
+    const Vector strengths = Vector::LinSpaced(k + 2, 1, 0.3);
+    for (const Index d : sizes) {
+      V.push_back(whitened(random.matrix(d, k + 2) * strengths.asDiagonal() * causes + 3 * random.matrix(d, n)));
+    }
+    const MatchingProblem problem(std::vector<Matrix>(3, Matrix::Identity(k, k)), cross_matrices(V),
+                                  weights_of("full", 3));
+    std::vector<Point> reached;
+    for (std::uint32_t s = 0; s < 3; ++s) {
+      const Ascent ascent = ascend(problem, random_start(problem, 1, s), {});
+      EXPECT_TRUE(ascent.converged);
+      problem.check_feasible(ascent.D);
+      reached.push_back(settled(problem, ascent.D, 300));
+      problem.check_feasible(reached.back());
+      EXPECT_NEAR(problem.value(reached.back()), ascent.f, 1e-11 * ascent.f);
+      EXPECT_LE(apart(reached.front(), reached.back()), 1e-11);
+    }
+  }
+}
+
 TEST(MultiSolver, LimitsAreKeptAndReported) {
   const MatchingProblem problem = random_problem(8, Kind::general, true);
   SolverOptions options;
@@ -417,6 +454,8 @@ TEST(MultiProof, LimitsOfAdmmAreKept) {
   options.max_iterations = 0;
   EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);
   options.max_iterations = 20;
+  EXPECT_EQ(prove(problem, solution.D, options).iterations, 0);  // fewer than are worth while
+  options.min_iterations = 1;
   const OptimalityProof proof = prove(problem, solution.D, options);
   EXPECT_EQ(proof.iterations, 20);
   problem.check_feasible(proof.relaxed);

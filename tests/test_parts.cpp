@@ -49,10 +49,15 @@ TEST(Parts, AllPartsOfAnInputInAnyOrderAreTheInput) {
   sum.merge(part_with(inputs, 2, 4));
   EXPECT_EQ(sum.inputs().front(), "X1:ab#1-3/4:w a.npy");
   EXPECT_EQ(input_name(sum.inputs().front()), "a.npy (parts 1 to 3 of 4)");
+  EXPECT_EQ(division_of(sum.inputs()), division_of(part_with(inputs, 4, 4).inputs()));  // whichever parts there are
+  EXPECT_NE(division_of(sum.inputs()), division_of(part_with(inputs, 4, 5).inputs()));
+  EXPECT_NE(division_of(sum.inputs()), division_of(part_with(inputs, 4, 4, "v").inputs()));
+  EXPECT_NE(division_of(sum.inputs()), division_of(part_with({"X1:ef a.npy"}, 4, 4).inputs()));
   sum = Summary::from_bytes(sum.to_bytes());
   sum.merge(part_with(inputs, 4, 4));
   EXPECT_EQ(sum.inputs(), inputs);
   EXPECT_TRUE(missing_parts(sum.inputs()).empty());
+  EXPECT_EQ(division_of(sum.inputs()), "");
   EXPECT_EQ(sum.samples(), 8);
 }
 

@@ -38,15 +38,6 @@ void refuse_repeats(const Held& held, const std::string& path, const std::vector
   }
 }
 
-// What a summary holds parts of: an input and its division, without the numbers of the parts; empty: of none.
-std::string division_of(const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    const auto sign = input.find('#'), slash = input.find('/', sign);
-    if (!missing_parts({input}).empty()) return input.substr(0, sign) + input.substr(slash);
-  }
-  return "";
-}
-
 // Parts that are missing, and parts of other inputs among the rest.
 void check_complete(const Held& held, const Summary& summary) {
   const std::vector<std::string> missing = missing_parts(summary.inputs());

@@ -42,6 +42,10 @@ std::string part_of(const std::string& input, Part part, const std::string& way 
 // 'b.npy'". One text for inputs that lack the same parts.
 std::vector<std::string> missing_parts(const std::vector<std::string>& inputs);
 
+// What the first input of which there are only some parts is divided into, for telling parts of one division from those
+// of another; empty where there is no such input.
+std::string division_of(const std::vector<std::string>& inputs);
+
 // Why samples of one list of inputs would count twice beside those of the other; empty where they would not.
 std::string repeated(const std::vector<std::string>& ours, const std::vector<std::string>& theirs);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import os
 import socket
@@ -50,7 +49,7 @@ class Recipe:
     def empty(self) -> Part:
         if self.folds is not None:
             folds, repeats, seed = self.folds
-            return _core.Folds(self.features[0], self.features[1], folds, repeats, seed)
+            return _core.Folds(self.features, folds, repeats, seed)
         return _core.Summary(*self.features, accumulate=self.accumulate, names=self.names,
                              feature_names=self.feature_names)
 
@@ -63,18 +62,14 @@ class Recipe:
         arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
                   for domain, rows in enumerate(arrays, start=1)]
         try:
-            return _with_more(part, arrays, weights)
+            return part.with_more(arrays, sample_weight=weights)
         except ValueError as problem:
             place = _first_bad(arrays, weights, before)
             raise ValueError(f"{where}: {place or problem}") from None
 
     def merged(self, one: Part, two: Part) -> Part:
         check_version(self.version)
-        if isinstance(one, _core.Folds):
-            assert isinstance(two, _core.Folds)
-            return one.merged(two)
-        assert isinstance(two, _core.Summary)
-        return copy.copy(one).merge(two)
+        return one.merged(two)  # type: ignore[arg-type]  # both of one kind
 
     @property
     def samples_per_part(self) -> int:
@@ -87,12 +82,6 @@ def check_version(expected: str) -> None:
         raise RuntimeError(f"the worker on {socket.gethostname()} (process {os.getpid()}) has cgmca "
                            f"{_core.__version__}, and the program that sends it work has {expected}; install the same "
                            "version on all machines")
-
-
-def _with_more(part: Part, arrays: Sequence[Any], weights: Any) -> Part:
-    if isinstance(part, _core.Folds):
-        return part.with_more(arrays, sample_weight=weights)
-    return copy.copy(part).add(*arrays, sample_weight=weights)
 
 
 def _first_bad(arrays: Sequence[Any], weights: Any, before: int) -> Optional[str]:

@@ -155,19 +155,19 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     if are_several(X):
         if Y is not None:
             raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
-        arrays = in_all_domains(X, names_of_new(X) or [None] * len(X), "tune")
+        names = names_of_new(X) or [None] * len(X)
+        arrays = in_all_domains(X, names, "tune")
         if len(arrays) != 2:
             pairs_only = {"labelled_X": labelled_X, "labelled_y": labelled_y, "queries": queries,
                           "query_labels": query_labels, "references": references, "extra_X": extra_X,
                           "extra_Y": extra_Y}
             _refuse_of_pairs(pairs_only, len(arrays))
             return _tune_views(arrays, covariance, n_components, max_rank, ridge, criterion, labels, folds, repeats,
-                               seed, rank_tol, _extra_of(extra, X), sample_weight, graph, progress)
+                               seed, rank_tol, _extra_of(extra, names), sample_weight, graph, progress)
         X, Y = arrays
     if Y is None:
         raise ValueError("tune needs matched samples of two domains or more: X and Y, or a list of arrays")
-    if extra is not None or not (isinstance(graph, str) and graph == "full"):
-        raise ValueError("extra and graph are for more than two domains; two have extra_X and extra_Y")
+    _refuse_of_several(extra, isinstance(graph, str) and graph == "full")
     names_of_X, names_of_Y = _tables.names_of(X), _tables.names_of(Y)
     extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
     extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
@@ -195,19 +195,30 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     return _result(found)
 
 
-def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], *, covariance: Any = None, n_components: Any = None,
+def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Sequence[Optional[str]], *, covariance: Any = None, n_components: Any = None,
                max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
                repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Any = None,
-               extra_Y: Any = None, progress: Optional[Callable[[float], object]] = None) -> TuneResult:
-    """`tune` for pairs that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`."""
+               extra_Y: Any = None, extra: Any = None, graph: Any = "full",
+               progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+    """`tune` for samples that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`.
+
+    ``names`` are those of the domains, None where there is none.
+    """
     if criterion in ("classification", "partner"):
         raise ValueError(f"the criterion '{criterion}' needs the pairs themselves, and the workers send summaries; "
                          "take 'translation', 'translation-to-2', 'distance' or 'likelihood', or use cgmca.tune with as "
                          "many pairs as fit into memory")
+    full = isinstance(graph, str) and graph == "full"
+    if len(names) == 2:
+        _refuse_of_several(extra, full)
+        more = [extra_X, extra_Y]
+    else:
+        _refuse_of_pairs({"extra_X": extra_X, "extra_Y": extra_Y}, len(names))
+        more = _extra_of(extra, names)
     grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
-    return _result(_core.tune_folds(dealt, **grid, extra_X=_tables.plain(extra_X), extra_Y=_tables.plain(extra_Y),
-                                    progress=progress))
+    found = _core.tune_folds(dealt, **grid, extra=[_tables.plain(rows) for rows in more], graph=graph, progress=progress)
+    return _result(found, **({} if full else {"graph": graph}))
 
 
 def _grid(covariance: Any, n_components: Any, max_rank: Any, ridge: Any, criterion: Any,
@@ -234,8 +245,12 @@ def _refuse_of_pairs(given: Dict[str, Any], m: int) -> None:
             raise ValueError(f"{name} is for two domains; there are {m}. Give {instead}")
 
 
-def _extra_of(extra: Any, X: Any) -> List[Any]:
-    names = names_of_new(X) or [None] * len(X)
+def _refuse_of_several(extra: Any, full: bool) -> None:
+    if extra is not None or not full:
+        raise ValueError("extra and graph are for more than two domains; two have extra_X and extra_Y")
+
+
+def _extra_of(extra: Any, names: Sequence[Optional[str]]) -> List[Any]:
     found = {} if extra is None else dict(by_number(extra, names))
     return [found.get(number) for number in range(1, len(names) + 1)]
 

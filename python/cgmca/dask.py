@@ -71,16 +71,17 @@ def fit(estimator: Estimator, X: Any, Y: Any = None, *, sample_weight: Any = Non
     return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
 
 
-def tune(X: Any, Y: Any, *, sample_weight: Any = None, **settings: Any) -> TuneResult:
-    """`cgmca.tune` over the pairs of two Dask arrays or data frames, in one pass.
+def tune(X: Any, Y: Any = None, *, sample_weight: Any = None, **settings: Any) -> TuneResult:
+    """`cgmca.tune` over the matched samples of two or more Dask arrays or data frames, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y and progress. The criteria 'classification' and 'partner' need the pairs themselves and
+    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and
     are refused. Each part of the data is dealt to folds by itself, so that other chunks make other folds.
     """
-    _, domains, weights = _matched(X, Y, sample_weight)
+    names, domains, weights = _matched(X, Y, sample_weight)
     features = tuple(domain.features for domain in domains)
-    return _tune_folds(lambda folds: _reduced(_parts.Recipe(features, folds=folds), domains, weights), **settings)
+    return _tune_folds(lambda folds: _reduced(_parts.Recipe(features, folds=folds), domains, weights),
+                       names or [None] * len(domains), **settings)
 
 
 def transform(model: Estimator, X: Any, Y: Any = None, *, missing: str = "error") -> Any:

@@ -68,22 +68,22 @@ def fit(estimator: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *
     return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
 
 
-def tune(frame: Any, X: Columns, Y: Columns, *, weight: Optional[str] = None, depth: int = 2,
+def tune(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None, depth: int = 2,
          **settings: Any) -> TuneResult:
-    """`cgmca.tune` over the pairs of a Spark data frame, in one pass.
+    """`cgmca.tune` over the matched samples of a Spark data frame, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y and progress. The criteria 'classification' and 'partner' need the pairs themselves and
+    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and
     are refused. Each partition is dealt to folds by itself, so that other partitions make other folds.
     """
-    _, domains = _domains_of(X, Y)
+    names, domains = _domains_of(X, Y)
     reader = _Reader(domains, weight)
 
     def make(folds: Tuple[int, int, int]) -> _core.Folds:
         made: _core.Folds = _reduced(frame, reader, _parts.Recipe(_widths(frame, reader), folds=folds), depth)
         return made
 
-    return _tune_folds(make, **settings)
+    return _tune_folds(make, names or [None] * len(domains), **settings)
 
 
 def transform(model: Estimator, frame: Any, columns: Columns, domain: Union[int, str] = 1, *, to: str = "z",

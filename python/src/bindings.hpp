@@ -62,9 +62,25 @@ class SharedSummary {
   // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
   // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
   void add(const py::tuple& arrays, const py::object& sample_weight);
+  // Summaries of more samples; this one stays as it is. Arrays of numbers, with columns in the summary's order.
+  std::unique_ptr<SharedSummary> with_more(const py::sequence& arrays, const py::object& sample_weight);
+  std::unique_ptr<SharedSummary> merged(SharedSummary& other);
+  // work(this summary, the other) while no other thread has one of them. Call with the GIL; it is released.
+  template <class Work>
+  auto use_with(SharedSummary& other, Work work) {
+    const py::gil_scoped_release release;
+    if (inside_ == other.inside_) {
+      const std::lock_guard lock(inside_->mutex);
+      return work(inside_->summary, Summary(inside_->summary));
+    }
+    const std::scoped_lock lock(inside_->mutex, other.inside_->mutex);
+    return work(inside_->summary, other.inside_->summary);
+  }
 
  private:
-  void add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights);
+  // Of several blocks; where one fails nothing is added, except to a summary that nobody else has.
+  enum class Owner { shared, alone };
+  void add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner = Owner::shared);
   void add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights);
 
   struct Inside {

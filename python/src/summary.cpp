@@ -195,8 +195,22 @@ void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Ve
   });
 }
 
+std::unique_ptr<SharedSummary> SharedSummary::with_more(const py::sequence& arrays, const py::object& sample_weight) {
+  auto more = std::make_unique<SharedSummary>(use([](const Summary& own) { return own; }));
+  more->add_in_order(arrays, weights_from(sample_weight), Owner::alone);
+  return more;
+}
+
+std::unique_ptr<SharedSummary> SharedSummary::merged(SharedSummary& other) {
+  return std::make_unique<SharedSummary>(use_with(other, [](const Summary& own, const Summary& theirs) {
+    Summary both = own;
+    both.merge(theirs);
+    return both;
+  }));
+}
+
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Vector>& weights) {
+void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner) {
   const std::vector<Samples> domains = matched_samples(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
   // A GPU works in larger blocks.
@@ -216,7 +230,7 @@ void SharedSummary::add_in_order(const py::tuple& arrays, const std::optional<Ve
     const py::gil_scoped_release release;
     lock.lock();
   }
-  Summary longer = inside_->summary;
+  Summary longer = owner == Owner::alone ? std::move(inside_->summary) : inside_->summary;
   const Index before = longer.samples();
   for_matched_blocks<MatchedSamples>(domains, per_block, [&](Index first, const MatchedSamples& X) {
     if (!weights) return longer.add(X);
@@ -251,14 +265,13 @@ void bind_summary(py::module_& module) {
       .def(
           "merge",
           [](py::object self, const py::object& other, bool allow_repeats) {
-            const Summary copy = other.cast<SharedSummary&>().use([](const Summary& own) { return own; });
             const Repeats repeats = allow_repeats ? Repeats::allow : Repeats::refuse;
             Index moved = 0;
-            self.cast<SharedSummary&>().use([&](Summary& own) {
-              own.merge(copy, repeats);
+            self.cast<SharedSummary&>().use_with(other.cast<SharedSummary&>(), [&](Summary& own, const Summary& that) {
+              own.merge(that, repeats);
               for (Index i = 1; i <= own.domains(); ++i) {
                 const auto &ours = own.domain(static_cast<Domain>(i)).feature_names,
-                           &theirs = copy.domain(static_cast<Domain>(i)).feature_names;
+                           &theirs = that.domain(static_cast<Domain>(i)).feature_names;
                 if (!ours.empty() && !theirs.empty()) moved += moved_by(order_of(ours, theirs));
               }
             });
@@ -273,6 +286,10 @@ void bind_summary(py::module_& module) {
           "put right, with a warning; other names are an error.\n\n"
           "Where both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a\n"
           "ValueError unless ``allow_repeats``. Summaries made in memory do not know where their samples came from.")
+      .def("with_more", &SharedSummary::with_more, py::arg("arrays"), py::arg("sample_weight") = py::none(),
+           "A new summary of these samples too, one array for each domain; this one stays as it is.")
+      .def("merged", &SharedSummary::merged, py::arg("other"),
+           "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {

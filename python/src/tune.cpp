@@ -130,6 +130,14 @@ py::dict tune_pairs(const py::object& rows1, const py::object& rows2, const std:
   return run(search, progress);
 }
 
+// What Python calls the extra samples of each domain.
+std::vector<std::pair<std::string, py::object>> named_extra(const py::sequence& extra) {
+  if (extra.size() == 2) return {{"extra_X", extra[0]}, {"extra_Y", extra[1]}};
+  std::vector<std::pair<std::string, py::object>> named;
+  for (std::size_t i = 0; i < extra.size(); ++i) named.emplace_back(fmt::format("extra[{}]", i), extra[i]);
+  return named;
+}
+
 // Of more than two domains.
 py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& families,
                     const std::vector<Index>& ranks, const std::vector<Index>& max_ranks,
@@ -137,9 +145,7 @@ py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& 
                     Index repeats, std::uint64_t seed, std::optional<double> rank_tol, const py::sequence& extra,
                     const std::vector<int>& labels, const py::object& graph, const py::object& progress,
                     const py::object& sample_weight) {
-  std::vector<std::pair<std::string, py::object>> named;
-  for (std::size_t i = 0; i < extra.size(); ++i) named.emplace_back(fmt::format("extra[{}]", i), extra[i]);
-  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, named);
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, named_extra(extra));
   TuneOptions& options = search->options;
   options.graph = graph_of(graph);
   const std::vector<Samples> domains = matched_samples(arrays);
@@ -159,13 +165,13 @@ py::dict tune_views(const py::sequence& arrays, const std::vector<std::string>& 
   return run(search, progress);
 }
 
-// Pairs that another process may have dealt to folds.
+// Matched samples that other processes may have dealt to folds.
 py::dict tune_folds(const Folds& folds, const std::vector<std::string>& families, const std::vector<Index>& ranks,
                     const std::vector<Index>& max_ranks, const std::vector<py::object>& ridges,
                     const std::optional<std::string>& criterion, std::optional<double> rank_tol,
-                    const py::object& extra_X, const py::object& extra_Y, const py::object& progress) {
-  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol,
-                                  {{"extra_X", extra_X}, {"extra_Y", extra_Y}});
+                    const py::sequence& extra, const py::object& graph, const py::object& progress) {
+  const auto search = make_search(families, ranks, max_ranks, ridges, criterion, rank_tol, named_extra(extra));
+  search->options.graph = graph_of(graph);
   search->folds = folds;
   return run(search, progress);
 }
@@ -189,11 +195,12 @@ Folds merged(const Folds& one, const Folds& two) {
 }
 
 void bind_folds(py::module_& module) {
-  py::class_<Folds>(module, "Folds", "Pairs dealt to folds for cross-validation: what `tune` needs of them.")
-      .def(py::init([](Index d1, Index d2, Index folds, Index repeats, std::uint64_t seed) {
-             return Folds({d1, d2}, FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+  py::class_<Folds>(module, "Folds", "Matched samples dealt to folds for cross-validation: what `tune` needs of them.")
+      .def(py::init([](const std::vector<Index>& features, Index folds, Index repeats, std::uint64_t seed) {
+             return Folds({features.begin(), features.end()},
+                          FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
            }),
-           py::arg("d1"), py::arg("d2"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
+           py::arg("n_features"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
       .def("with_more", &with_more, py::arg("arrays"), py::arg("sample_weight") = py::none())
       .def("merged", &merged, py::arg("other"))
       .def_property_readonly("n_samples", &Folds::samples)
@@ -224,7 +231,7 @@ py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& m
 void bind_tune(py::module_& module) {
   bind_folds(module);
   module.def("tune_folds", &tune_folds, py::arg("folds"), py::arg("families"), py::arg("ranks"), py::arg("max_ranks"),
-             py::arg("ridges"), py::arg("criterion"), py::arg("rank_tol"), py::arg("extra_X"), py::arg("extra_Y"),
+             py::arg("ridges"), py::arg("criterion"), py::arg("rank_tol"), py::arg("extra"), py::arg("graph"),
              py::arg("progress"));
   module.def("tune", &tune_pairs, py::arg("X"), py::arg("Y"), py::arg("families"), py::arg("ranks"),
              py::arg("max_ranks"), py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"),

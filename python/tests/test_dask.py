@@ -69,7 +69,7 @@ def test_all_of_mnist():
         digits = cgmca.datasets.load_mnist().data
     except FileNotFoundError as absent:
         pytest.skip(str(absent))
-    clean, noisy = noisy_digits(digits, 14)
+    clean, noisy = noisy_digits(digits, 7)
     wanted = cgmca.MCA(20).fit(clean, noisy)
     assert wanted.n_samples_ == 60_000
     for rows in ((10_000, 7_000), (3_000, 60_000), (59_999, 20_000)):
@@ -135,6 +135,27 @@ def test_tune_chooses_as_one_process_does(data):
         trial.errors["translation"] for trial in one.trials]
     with pytest.raises(ValueError, match="the criterion 'partner' needs the pairs themselves"):
         cgmca.dask.tune(*blocks(*data), criterion="partner")
+
+
+def test_tune_takes_more_than_two_domains(data):
+    X, Y = data
+    domains = {"optical": X[:, :5], "radar": Y, "infrared": X[:, 5:]}
+    settings = {"n_components": [1, 2, 3], "ridge": [0, 1], "seed": 3, "graph": "star:1"}
+    lazy = {name: dask.array.from_array(rows, chunks=(2000, -1)) for name, rows in domains.items()}
+    one = cgmca.tune(domains, extra={"infrared": X[:50, 5:]}, **settings)
+    # One block is dealt as one process deals it.
+    result = cgmca.dask.tune(lazy, extra={"infrared": X[:50, 5:]}, **settings)
+    assert result.params == one.params and result.params["graph"] == "star:1"
+    assert [trial.errors["translation"] for trial in result.trials] == [
+        trial.errors["translation"] for trial in one.trials]
+    cut = cgmca.dask.tune([rows.rechunk((300, -1)) for rows in lazy.values()], **settings)
+    for ours, theirs in zip(cut.trials, one.trials):  # other folds of the same samples
+        error, spread = theirs.errors["translation"]
+        assert abs(ours.errors["translation"][0] - error) < 5 * spread
+    with pytest.raises(ValueError, match="extra_X is for two domains; there are 3. Give extra"):
+        cgmca.dask.tune(lazy, extra_X=X[:50, :5])
+    with pytest.raises(ValueError, match="extra and graph are for more than two domains"):
+        cgmca.dask.tune(*blocks(*data), graph="star:1")
 
 
 def test_bad_rows_name_partition_and_row(data):
@@ -260,7 +281,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing_but_time(client, tmp_path):
     assert len(set(read)) == 60 and len(read) > 60  # what the lost worker had is read again
 
 
-def test_a_worker_needs_memory_for_one_block_and_few_summaries():
+def test_a_worker_needs_memory_for_one_block_and_two_summaries():
     script = textwrap.dedent("""
         import dask, dask.array, numpy as np, cgmca, cgmca.dask
         def peak():
@@ -270,19 +291,19 @@ def test_a_worker_needs_memory_for_one_block_and_few_summaries():
         def samples(features, count):
             return dask.array.map_blocks(made, features=features, chunks=((20_000,) * count, (features,)),
                                          dtype=float, meta=np.empty((0, 0)))
-        with dask.config.set(scheduler="sync"):
+        with dask.config.set(scheduler="sync", num_workers=1):  # one part: others would wait for their merges
             cgmca.dask.fit(cgmca.MCA(3), samples(20, 2), samples(10, 2))
             before = peak()
-            summary = cgmca.dask.summarize(samples(250, 8), samples(150, 8))
-            assert summary.n_samples == 160_000
+            summary = cgmca.dask.summarize(samples(250, 6), samples(150, 6))
+            assert summary.n_samples == 120_000
             print(peak() - before)
     """)
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     block, summary = 20_000 * 400 * 8 / 2**20, (400 * 400 + 4096 * 400) * 8 / 2**20
     grown = float(result.stdout)
-    print(f"{grown:.0f} MB for a block of {block:.0f} MB and summaries of {summary:.0f} MB; all are {8 * block:.0f} MB")
-    assert grown < block + 5 * summary
+    print(f"{grown:.0f} MB for a block of {block:.0f} MB and summaries of {summary:.0f} MB; all are {6 * block:.0f} MB")
+    assert grown < 1.05 * (block + 2 * summary)
 
 
 def test_the_example_runs(tmp_path):

@@ -211,6 +211,14 @@ std::vector<std::string> missing_parts(const std::vector<std::string>& inputs) {
   return texts;
 }
 
+std::string division_of(const std::vector<std::string>& inputs) {
+  for (const std::string& text : inputs) {
+    const Input input(text);
+    if (!input.whole()) return fmt::format("{}/{}:{} {}", input.word, input.count, input.way, input.name);
+  }
+  return "";
+}
+
 std::string repeated(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
   for (const std::string& one : theirs) {
     for (const std::string& other : ours) {

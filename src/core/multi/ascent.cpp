@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/linalg/linalg.hpp"
 #include "core/thresholds.hpp"
+#include "restricted.hpp"
 
 namespace cgmca::multi {
 namespace {
@@ -107,25 +109,170 @@ class Climber {
   Matrix axes_;          // eigenvectors of the mean covariance; empty where it has none
 };
 
+// Points that a sweep at a time leads to from D, and D with the point before it, as LOBPCG has them.
+constexpr Index kSweepsOfWhole = 3, kPointsVisited = kSweepsOfWhole + 2;
+
+// The same ascent where the ranks are large: a few sweeps of the whole problem, then as many as it takes of that
+// restricted to what they span, and again. It has converged when a sweep of the whole gains nothing.
+class SubspaceClimber {
+ public:
+  SubspaceClimber(const MatchingProblem& problem, Point start, const AscentOptions& options)
+      : problem_(problem), options_(options), D_(std::move(start)), before_(D_), f_(problem.value(D_)) {}
+
+  Ascent climb() {
+    while (!converged_ && may_go_on()) {
+      std::vector<Point> visited = {before_, D_};
+      before_ = D_;
+      for (Index s = 0; s < kSweepsOfWhole && !converged_ && may_go_on(); ++s) {
+        step();
+        visited.push_back(D_);
+      }
+      if (!converged_ && may_go_on()) climb_within(visited);
+    }
+    return {std::move(D_), f_, sweeps_, converged_};
+  }
+
+ private:
+  bool may_go_on() const {
+    return sweeps_ < options_.max_sweeps && std::chrono::steady_clock::now() < options_.deadline;
+  }
+
+  void step() {
+    Point E = D_;
+    const double f = sweep(problem_, E);
+    ++sweeps_;
+    converged_ =
+        f < f_ || (f - f_ <= options_.f_tolerance * std::abs(f) && largest_step(D_, E) < options_.step_tolerance);
+    if (f >= f_) take(std::move(E), f);
+    report(sweeps_, f_);
+  }
+
+  void climb_within(const std::vector<Point>& visited) {
+    constexpr Index enough = 300;  // what is outside of the subspace has changed by then
+    const Restricted within(problem_, visited);
+    AscentOptions options = options_;
+    options.max_sweeps = std::min(enough, options_.max_sweeps - sweeps_);
+    options.report = [this, done = sweeps_](Index sweeps, double f) { report(done + sweeps, f); };
+    const Ascent ascent = Climber(within.problem(), within.down(D_), options).climb();
+    sweeps_ += ascent.sweeps;
+    Point E = within.up(ascent.D);
+    const double f = problem_.value(E);
+    if (f > f_) take(std::move(E), f);
+  }
+
+  void take(Point E, double f) {
+    D_ = std::move(E);
+    f_ = f;
+  }
+
+  // f of the restricted problem has another rounding, which is not to look like a fall.
+  void report(Index sweeps, double f) {
+    shown_ = std::max(shown_, f);
+    if (options_.report) options_.report(sweeps, shown_);
+  }
+
+  const MatchingProblem& problem_;
+  const AscentOptions& options_;
+  Point D_, before_;
+  double f_, shown_ = -std::numeric_limits<double>::infinity();
+  Index sweeps_ = 0;
+  bool converged_ = false;
+};
+
+// All D_i as one vector.
+Vector stacked(const Point& D) {
+  Index size = 0;
+  for (const Matrix& D_i : D) size += D_i.size();
+  Vector x(size);
+  size = 0;
+  for (const Matrix& D_i : D) {
+    x.segment(size, D_i.size()) = D_i.reshaped();
+    size += D_i.size();
+  }
+  return x;
+}
+
+Point unstacked(const Vector& x, const Point& shapes) {
+  Point D = shapes;
+  Index first = 0;
+  for (Matrix& D_i : D) {
+    D_i.reshaped() = x.segment(first, D_i.size());
+    first += D_i.size();
+  }
+  return D;
+}
+
+// Near a stationary point a sweep g is linear but for squares of what is left. Anderson's combination of the last
+// steps,
+//   x ← g(x_k) - Σ_j γ_j (g(x_j+1) - g(x_j)),   γ the least squares solution for   g(x_k) - x_k,
+// then converges as GMRES does, where plain sweeps need one for each time that the closest directions can be told
+// apart.
+Point settled_by_sweeps(const MatchingProblem& problem, Point D, Index max_sweeps) {
+  constexpr std::size_t depth = 12;
+  std::vector<Vector> images, residuals;  // g(x_j), g(x_j) - x_j of the last iterates
+  Point best;
+  double smallest = std::numeric_limits<double>::infinity();  // residual so far
+  Index since = 0;                                            // it was found
+  for (Index sweeps = 0; sweeps < max_sweeps; ++sweeps) {
+    Point E = D;
+    sweep(problem, E);
+    const Vector image = stacked(E), residual = image - stacked(D);
+    if (residual.norm() < smallest) {
+      smallest = residual.norm();
+      best = E;
+      since = 0;
+    } else if (++since > 5 && smallest < thresholds::kSettled) {
+      break;  // rounding
+    }
+    if (!residuals.empty() && residual.norm() > residuals.back().norm()) {  // not linear yet: from here anew
+      images.clear();
+      residuals.clear();
+    }
+    images.push_back(image);
+    residuals.push_back(residual);
+    if (images.size() > depth) {
+      images.erase(images.begin());
+      residuals.erase(residuals.begin());
+    }
+    const Index known = static_cast<Index>(images.size()) - 1;
+    Vector next = image;
+    if (known > 0) {
+      Matrix change(image.size(), known), change_of_image(image.size(), known);
+      for (Index j = 0; j < known; ++j) {
+        const std::size_t at = static_cast<std::size_t>(j);
+        change.col(j) = residuals[at + 1] - residuals[at];
+        change_of_image.col(j) = images[at + 1] - images[at];
+      }
+      const linalg::Svd svd = linalg::thin_svd(change);
+      const Index rank = (svd.s.array() > thresholds::kEqualInMatching * svd.s(0)).count();
+      const Vector along = svd.U.leftCols(rank).transpose() * residual;
+      next -= change_of_image * (svd.V.leftCols(rank) * along.cwiseQuotient(svd.s.head(rank)));
+    }
+    D = unstacked(next, E);
+  }
+  return best;
+}
+
 }  // namespace
 
 Ascent ascend(const MatchingProblem& problem, Point start, const AscentOptions& options) {
+  if (worth_restricting(problem, kPointsVisited)) return SubspaceClimber(problem, std::move(start), options).climb();
   return Climber(problem, std::move(start), options).climb();
 }
 
-// Extrapolated by Nesterov's weights, from the start again where a step turns back.
 Point settled(const MatchingProblem& problem, Point D, Index max_sweeps) {
+  if (!worth_restricting(problem, kPointsVisited)) return settled_by_sweeps(problem, std::move(D), max_sweeps);
+  constexpr Index rounds = 100;
   Point before = D;
-  double momentum = 0;
-  for (Index sweeps = 0; sweeps < max_sweeps; ++sweeps) {
-    Point E = D;
-    for (std::size_t i = 0; i < E.size(); ++i) E[i] += momentum / (momentum + 3) * (D[i] - before[i]);
-    sweep(problem, E);
-    double along = 0;
-    for (std::size_t i = 0; i < E.size(); ++i) along += (E[i] - D[i]).cwiseProduct(D[i] - before[i]).sum();
-    momentum = along < 0 ? 0 : momentum + 1;
-    before = std::exchange(D, std::move(E));
-    if (largest_step(D, before) < thresholds::kSettled) break;
+  for (Index round = 0; round < rounds; ++round) {
+    std::vector<Point> visited = {std::exchange(before, D), D};
+    for (Index s = 0; s < kSweepsOfWhole; ++s) {
+      sweep(problem, D);
+      if (largest_step(D, visited.back()) < thresholds::kSettled) return D;
+      visited.push_back(D);
+    }
+    const Restricted within(problem, visited);
+    D = within.up(settled_by_sweeps(within.problem(), within.down(D), max_sweeps));
   }
   return D;
 }

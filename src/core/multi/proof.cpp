@@ -85,7 +85,7 @@ class Prover {
     constexpr double progress = 0.02;  // of the gap, in `patience` iterations
     const Clock::time_point began = Clock::now();
     const Index most = admm_iterations(dual);
-    if (most < every) return;
+    if (most < std::max(every, options_.min_iterations)) return;
     Admm admm(dual, start, D_, penalty());
     double gap_before = std::numeric_limits<double>::infinity();
     for (Index k = 1; k <= most && seconds_since(began) < options_.max_seconds; ++k) {

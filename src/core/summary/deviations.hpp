@@ -2,6 +2,8 @@
 // array.
 #pragma once
 
+#include <algorithm>
+
 #include "core/linalg/backend.hpp"
 #include "weights.hpp"
 
@@ -34,7 +36,9 @@ class Deviations {
   }
 
  private:
-  Index width() const { return on_->remote() ? 8192 : 1024; }  // of a tile
+  // Of a tile: as many as features, so that adding it to a Gram matrix moves as much of the one as of the other, and a
+  // tile of few features stays in a core's own cache.
+  Index width() const { return on_->remote() ? 8192 : std::clamp<Index>(features(), 256, 1024); }
 
   const linalg::Backend* on_;
   MatchedSamples X_;

@@ -51,7 +51,11 @@ WeightedSamples Rows::by_domain() const {
   WeightedSamples views{{}, weights_};
   views.X.reserve(static_cast<std::size_t>(layout_.domains()));
   for (Index i = 0; i < layout_.domains(); ++i) {
-    views.X.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
+    if (count_ == 0) {  // there may be no memory to point into
+      views.X.emplace_back(MatrixView(Eigen::Map<const Matrix>(nullptr, layout_.features(i), 0)));
+    } else {
+      views.X.emplace_back(samples_.block(layout_.start(i), 0, layout_.features(i), count_));
+    }
   }
   return views;
 }

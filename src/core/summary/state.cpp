@@ -130,7 +130,7 @@ Index Summary::State::capacity() const {
 // How many of the next samples are compressed where they lie, as they would be next, but without waiting.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
-  if (!on->remote()) return accumulate == Accumulate::gram && left > capacity() ? capacity() : 0;
+  if (!on->remote()) return left > capacity() ? capacity() : 0;
   return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
 }
 

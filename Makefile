@@ -68,7 +68,7 @@ wheel:
 # pip install . in a fresh virtual environment, and the package's tests there.
 test-pip: build
 	@tools/install-deps wheel
-	@python/tests/check_wheel.sh
+	@python/tests/check_pip.sh
 
 # Debian packages in dist/, looked at by lintian, installed in a bare Debian, used there and removed.
 deb:

@@ -1,10 +1,12 @@
 // Error bars measured on samples that a fit has not seen (docs/method.md section 5).
 //
-//   Folds folds({d1, d2}, {.folds = 10});        // one pass over the data
-//   while (…) folds.add(X1, X2);
-//   const Model model = calibrate(fit(folds.all(), C, C, options), folds, C, C, options);
+// Example:
+//   Folds folds({d1, d2}, {.folds = 10});  // one pass over the data
+//   folds.add(X1, X2);
+//   const Model calibrated = calibrate(fit(folds.all(), C, C), folds, C, C);
+//   std::cout << calibrated.calibration_folds << " folds\n";
 //
-// Threads: calibrations may run side by side, of one set of folds too.
+// Threads: several calibrations may run at once, also of one set of folds.
 #pragma once
 
 #include <cgmca/fit.hpp>
@@ -14,10 +16,10 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The model with the errors of its translations, to each domain from all others, cross-fitted: each fold is translated
-// by a fit, with the same covariances and options, to all other folds; all of it comes from the folds' moments.
-// `progress` is told the part done after each fold and may throw to stop. Throws InvalidInput where the folds do not
-// belong to the model or where a training set does not allow the covariances. (30)
+// Returns the model with the errors of its translations, to each domain from all others, measured by cross-fitting:
+// each fold is translated by a fit to all other folds, with the same covariances and options. Only the folds' moments
+// are needed. `progress` is told the part done after each fold and may throw to stop. Throws InvalidInput where the
+// folds do not belong to the model or where a training set does not allow the covariances. (30)
 Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2,
                 const FitOptions& options = {}, const std::function<void(double done)>& progress = {});
 // The same for m >= 2 domains, covariances as those of fit.

@@ -1,8 +1,10 @@
 // Labels carried from one domain to the other: train on mapped samples of domain 1, classify mapped ones of domain 2.
 //
-//   const Model model = fit(matched1, matched2, C, C, options);
+// Example:
 //   const Matrix train = apply(model, Domain::one, X1), test = apply(model, Domain::two, X2);
-//   const std::vector<int> labels = nearest_neighbour(train, labels_of_X1, test);
+//   const std::vector<int> nearest = nearest_neighbour(train, labels, test);
+//   const LinearClassifier classify(train, labels);
+//   std::cout << accuracy(nearest, labels) << " " << accuracy(classify(test), labels) << "\n";
 //
 // Threads: these functions keep nothing; they may be called from several threads at once.
 #pragma once
@@ -22,7 +24,9 @@ std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<
 // scores = W (x - mean) + offset, the largest wins.
 class LinearClassifier {
  public:
+  // Trains on samples, k×m. Throws InvalidInput or WrongDimension.
   LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge = 0.01);
+  // The labels of queries, k×n. Throws WrongDimension.
   std::vector<int> operator()(const MatrixView& queries) const;
 
  private:

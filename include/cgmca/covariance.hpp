@@ -1,4 +1,11 @@
-// The covariance a map's output is to have: C = F Fᵀ, k×k, positive semidefinite of any rank c.
+// The covariance that the output of a map shall have: C = F Fᵀ, k×k, positive semidefinite of any rank c.
+//
+// Example:
+//   const Model plain = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
+//   const Covariance spread = Covariance::data(Domain::one, 3);  // as domain 1 spreads
+//   const Model like1 = fit(X1, X2, spread, spread);
+//   const Covariance known = Covariance::diagonal(Vector{{1.0, 0.5}});
+//   std::cout << known.description() << "\n";
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -8,6 +15,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// A prescribed covariance, given by its entries or by a rule that the fit applies to its data.
 class Covariance {
  public:
   // I_k: plain matching component analysis.
@@ -31,17 +39,16 @@ class Covariance {
   // dimension.
   static Covariance data(Domain domain, Index rank);
 
-  // diag(σ_1², …, σ_K²) of the canonical correlations σ that the fit finds: each common direction spread as its pair is
-  // correlated. Of more than two domains σ_j is the weighted mean of the pairs' correlations along the j-th direction
-  // of the fit with identity covariances.                                                             docs/method.md
-  // (41)
+  // diag(σ_1², …, σ_K²) of the canonical correlations σ that the fit finds: each common direction spreads as its pair
+  // is correlated. For more than two domains σ_j is the weighted mean of the pairs' correlations along the j-th
+  // direction of the fit with identity covariances. docs/method.md (41)
   static Covariance correlation(Index k);
 
-  // Neighbours in the common space become likelihoods: with the canonical correlations σ < 1 that the fit finds,
-  // diag(1/(1-σ_j²)) for the domain `query` and diag(σ_j²/(1-σ_j²)) for the other, over all correlated directions. The
-  // sample of the other domain nearest to a mapped query is then, for normal data, its most likely partner; no rank has
-  // to be chosen. Prescribe it for both domains; there must be two. A fit where a correlation is 1 throws InvalidInput:
-  // a ridge, or more samples than features, would do. docs/method.md (28)
+  // Makes neighbours in the common space likely partners: with the canonical correlations σ < 1 that the fit finds,
+  // diag(1/(1-σ_j²)) for the domain `query` and diag(σ_j²/(1-σ_j²)) for the other, over all correlated directions. For
+  // normal data the sample of the other domain nearest to a mapped query is its most likely partner. No rank has to be
+  // chosen. Prescribe it for both of two domains. A fit where a correlation is 1 throws InvalidInput; a ridge, or more
+  // samples than features, avoids that. docs/method.md (28)
   static Covariance likelihood(Domain query);
 
   // For instance "identity:4", "matrix 12×12 of rank 9", "data1:500".

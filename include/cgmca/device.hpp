@@ -1,7 +1,11 @@
-// Where the heavy part of a summary, a fit, and of what uses a model is computed.
+// Where the heavy part of a summary, of a fit and of the use of a model is computed.
 //
-// The CUDA back end is a library of its own, libcgmca_cuda.so, which is loaded when somebody first asks for it: one
-// program serves machines with and without a GPU. It is looked for beside this library, then as any shared library is.
+// The CUDA back end is a separate library, libcgmca_cuda.so. It is loaded when a GPU is first asked for, so one program
+// serves machines with and without a GPU. It is looked for beside this library, then as any shared library is.
+//
+// Example:
+//   if (cuda_device().usable) std::cout << cuda_device().description << "\n";
+//   Summary summary({d1, d2}, Accumulate::automatic, Device::automatic);
 #pragma once
 
 #include <array>
@@ -10,19 +14,21 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// A place to compute.
 enum class Device {
-  cpu,
+  cpu,        // the processor
   cuda,       // the first NVIDIA GPU that CUDA shows; DeviceError where there is none
   automatic,  // cuda where one can be used, otherwise cpu
 };
 inline constexpr std::array kDevices = {Device::cpu, Device::cuda, Device::automatic};
 const char* name(Device device);  // "cpu", "cuda", "auto"
 
-// What was found: "NVIDIA H200, 139.8 GiB, CUDA 13.0", or why none can be used.
+// What was found of a GPU.
 struct DeviceReport {
   bool usable;
-  std::string description;
+  std::string description;  // "NVIDIA H200, 139.8 GiB, CUDA 13.0", or why none can be used
 };
+// Looks for a GPU, loading the back end where there is one. Does not throw.
 DeviceReport cuda_device();
 
 }  // namespace cgmca

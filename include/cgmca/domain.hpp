@@ -1,4 +1,8 @@
 // What is known of a domain beside its samples: how many features, and the names a file or a user gave.
+//
+// Example:
+//   Summary summary({{d1, "synthetic"}, {2, "measured", {"mass", "length"}}});
+//   std::cout << describe(Domain::two, summary.domain(Domain::two)) << "\n";  // domain 2 (measured)
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -8,6 +12,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// The size and the names of one domain. A number alone is a DomainInfo without names.
 struct DomainInfo {
   Index features = 0;
   std::string name;                        // "synthetic"; empty where nobody gave one
@@ -19,7 +24,8 @@ struct DomainInfo {
   bool operator==(const DomainInfo&) const = default;
 };
 
-std::vector<Domain> all_domains(Index count);  // 1 to count
+// The domains 1 to count.
+std::vector<Domain> all_domains(Index count);
 
 // "domain 2", or "domain 2 (measured)" where it has a name: what messages call it.
 std::string describe(Domain domain, const DomainInfo& info);

@@ -1,9 +1,19 @@
 // Everything this library throws. Each message says what is wrong, where, and what would work.
 //
+// Example:
+//   try {
+//     fit(X1, X2, Covariance::identity(1000), Covariance::identity(1000));
+//   } catch (const Infeasible& error) {
+//     std::cerr << error.what() << ": the largest feasible rank is " << error.data_rank << "\n";
+//   } catch (const Error& error) {
+//     std::cerr << error.what() << "\n";
+//   }
+//
 // clang-format off
 //   Error
 //   ├── InvalidInput         the data, an option or an argument cannot be used
 //   │   ├── TooFewSamples         n < 2
+//   │   ├── Saturated             a correlation is 1 to rounding where one below 1 is needed
 //   │   ├── UnequalSamples        the two domains hold different numbers of samples
 //   │   ├── NotFinite             NaN or infinity, with its place
 //   │   ├── NoVariance            every feature of a domain is constant
@@ -29,16 +39,19 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// The base of all but InternalError.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
+// The data, an option or an argument cannot be used.
 class InvalidInput : public Error {
  public:
   using Error::Error;
 };
 
+// There are fewer than two samples.
 class TooFewSamples : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
@@ -50,13 +63,13 @@ class Saturated : public InvalidInput {
   using InvalidInput::InvalidInput;
 };
 
+// Matched domains hold different numbers of samples.
 class UnequalSamples : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
-// `row` is the sample and `column` the feature, both counted from 0, as they stand in a file with
-// samples as rows.
+// NaN or infinity: `row` is the sample and `column` the feature, both from 0, as in a file with samples as rows.
 class NotFinite : public InvalidInput {
  public:
   NotFinite(const std::string& message, Index row_, Index column_)
@@ -64,41 +77,49 @@ class NotFinite : public InvalidInput {
   Index row, column;
 };
 
+// Every feature of a domain is constant.
 class NoVariance : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// A covariance is not a k×k matrix.
 class NotSquare : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// A covariance has C ≠ Cᵀ beyond rounding.
 class NotSymmetric : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// A covariance has a negative eigenvalue beyond rounding, or no variance at all.
 class NotPositive : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// The covariances prescribe different dimensions k of the common space.
 class CommonDimension : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// Data have another number of features than the summary or the model.
 class WrongDimension : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// The model does not hold the domain that the operation needs.
 class MissingDomain : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;
 };
 
+// A prescribed covariance has a higher rank than the data of `domain`.
 class Infeasible : public Error {
  public:
   Infeasible(const std::string& message, Domain domain_, Index data_rank_, Index covariance_rank_)
@@ -107,21 +128,25 @@ class Infeasible : public Error {
   Index data_rank, covariance_rank;  // the largest feasible rank is data_rank
 };
 
+// A file is not what it should be.
 class FormatError : public Error {
  public:
   using Error::Error;
 };
 
+// A file cannot be read or written.
 class IoError : public Error {
  public:
   using Error::Error;
 };
 
+// Every factorization routine gave up.
 class NumericalFailure : public Error {
  public:
   using Error::Error;
 };
 
+// A GPU is absent, too small, or lost.
 class DeviceError : public Error {
  public:
   using Error::Error;

@@ -1,7 +1,12 @@
-// The fit: of two domains in closed form (Algorithm 1 of the CGMCA paper; docs/method.md sections 2, 3 and 6), of more
-// by a search with a proof of how good its answer is (section 8).
+// The fit: for two domains in closed form (Algorithm 1 of the CGMCA paper; docs/method.md sections 2, 3 and 6), for
+// more by a search with a proof of how good its answer is (section 8).
 //
-// Threads: fits may run side by side, of one summary too, and each uses BLAS's threads.
+// Example:
+//   const Model two = fit(X1, X2, C, C);
+//   const Model three = fit({X1, X2, X3}, {C});
+//   if (!three.certificate.certified) std::cout << "within " << three.certificate.gap << " of the best\n";
+//
+// Threads: several fits may run at once, also of one summary, and each uses BLAS's threads.
 #pragma once
 
 #include <cgmca/covariance.hpp>
@@ -14,15 +19,16 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// Maps A1, A2 that minimize (n-1)/n ‖A1 S1 - A2 S2‖_F² subject to A_i Θ_i A_iᵀ = C_i, of a summary of two domains.
-// Throws TooFewSamples, NoVariance, CommonDimension, InvalidInput, or Infeasible where C_i has a higher rank than
-// domain i.
+// Finds the maps A1, A2 that minimize (n-1)/n ‖A1 S1 - A2 S2‖_F² subject to A_i Θ_i A_iᵀ = C_i, from a summary of two
+// domains. Throws TooFewSamples, NoVariance, CommonDimension, InvalidInput, or Infeasible where C_i has a higher
+// rank than domain i.
 Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, const FitOptions& options = {});
 
-// Maps A_1, …, A_m that minimize (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F² subject to A_i Θ_i A_iᵀ = C_i, of a
-// summary of m >= 2 domains; one covariance for all, or one each. Of two domains it is the fit above, to the bit. The
-// certificate says whether the maps are proven to be the best, and otherwise how far from it they may be. Throws as
-// above, and NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput for a graph that cannot be one.
+// Finds the maps A_1, …, A_m that minimize (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F² subject to A_i Θ_i A_iᵀ = C_i,
+// from a summary of m >= 2 domains. There is one covariance for all, or one for each. For two domains it is the fit
+// above, to the bit. The certificate says whether the maps are proven to be the best, or how far from the best they may
+// be. Throws as above, and NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput for a graph that cannot be
+// one.
 Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options = {});
 
 // The same for data at hand.   X_i: d_i×n
@@ -32,14 +38,24 @@ Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, c
 Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,
           const FitOptions& options = {});
 
-// The same in two steps, where several fits share the costly one: other covariances, ranks and ridges of the same data.
+// A fit in two steps, where several fits share the costly one: other covariances, ranks and ridges of the same data.
+//
+// Example:
+//   Summary summary({d1, d2});
+//   summary.add(X1, X2);
+//   const Factorization factors(summary);
+//   for (const Index k : {1, 2, 3}) {
+//     std::cout << factors.fit(Covariance::identity(k), Covariance::identity(k)).certificate.objective << "\n";
+//   }
 class Factorization {
  public:
+  // Factors the summary's data. Throws TooFewSamples, NoVariance, NumericalFailure, DeviceError.
   explicit Factorization(const Summary& summary, const DataOptions& options = {});
   ~Factorization();
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
 
+  // The fits above, of these data. Throw as they do.
   Model fit(const Covariance& c1, const Covariance& c2, const Regularization& options = {}) const;
   Model fit(const std::vector<Covariance>& covariances, const Regularization& options = {},
             const MatchingOptions& matching = {}) const;

@@ -1,4 +1,10 @@
 // What a fit may be told beside the data and the covariances.
+//
+// Example:
+//   FitOptions options;
+//   options.ridge = 0.01;
+//   options.matching.graph = "star:1";  // domain 1 is compared with every other
+//   const Model model = fit({X1, X2, X3}, {C, C, C}, options);
 #pragma once
 
 #include <cgmca/device.hpp>
@@ -15,10 +21,10 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// Of the data: what several fits share.
+// Options of the data, which several fits share.
 struct DataOptions {
   std::optional<double> rank_tol;     // a domain's rank counts σ_j > rank_tol·σ_1; default max(d, n)·eps
-  std::vector<const Summary*> extra;  // samples without partner, a summary of one domain for each domain (or null):
+  std::vector<const Summary*> extra;  // samples without partners, a summary of one domain for each domain (or null):
                                       // they improve its mean and covariance
   std::optional<Device> device{};     // where it is computed; default: where the summary is
 };
@@ -32,6 +38,7 @@ using Graph = std::variant<std::string, Matrix>;
 // Throws NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput where it cannot be one, and says why.
 Matrix weights_of(const Graph& graph, Index domains);
 
+// How far the search for more than two domains has come.
 struct MatchingProgress {
   std::string stage;  // the kind of the start, as Start::kind, or "proof" of the optimum
   Index start;        // its number; of a proof, how many there were before it
@@ -39,7 +46,8 @@ struct MatchingProgress {
   double f;           // reached so far; it never falls within one ascent
 };
 
-// How domains are matched. All but the graph is of the search for more than two; two have a closed form and need none.
+// How domains are matched. All options but the graph concern the search for more than two domains; two domains have a
+// closed form.
 struct MatchingOptions {
   Graph graph = "full";
   std::uint64_t seed = 0;   // of the random starts; the answer depends on it, not on the number of threads
@@ -50,7 +58,7 @@ struct MatchingOptions {
   std::function<void(const MatchingProgress&)> progress = nullptr;  // one call at a time; may throw to stop
 };
 
-// Of one fit: all together.
+// All options of one fit.
 struct FitOptions {
   std::optional<double> rank_tol{};
   PerDomain<Index> max_rank{};
@@ -59,8 +67,8 @@ struct FitOptions {
   MatchingOptions matching{};
   std::optional<Device> device{};  // where it is computed; default: where the summary is, of data at hand the processor
 
-  DataOptions data() const { return {rank_tol, extra, device}; }
-  Regularization regularization() const { return {max_rank, ridge}; }
+  DataOptions data() const { return {rank_tol, extra, device}; }       // those of the data
+  Regularization regularization() const { return {max_rank, ridge}; }  // those of one fit
 };
 
 }  // namespace cgmca

@@ -1,7 +1,14 @@
 // Samples dealt to folds for cross-validation, in one pass.
 //
 // Every fold is a summary, so a training set is a merge of the others, and a held-out score comes from a summary too.
-// Threads: several may read one set of folds at once; who changes it must be alone.
+//
+// Example:
+//   Folds folds({d1, d2}, {.folds = 5});
+//   folds.add(X1, X2);
+//   const Model model = fit(folds.training(0, 2), C, C);  // all folds but the third
+//   std::cout << folds.held_out(0, 2).samples() << " samples are held out\n";
+//
+// Threads: several threads may read one set of folds at once; a thread that changes it must be alone.
 #pragma once
 
 #include <cgmca/summary.hpp>
@@ -16,16 +23,17 @@ namespace cgmca {
 class TensorReader;
 class TensorWriter;
 
+// How samples are dealt.
 struct FoldOptions {
   Index folds = 5;
-  Index repeats =
-      0;  // other random folds of the same samples, each in the memory of a summary of all; 0: see repeats()
+  // Other random folds of the same samples, each in the memory of a summary of all; 0: see repeats().
+  Index repeats = 0;
   std::uint64_t seed = 1;
   Accumulate accumulate = Accumulate::automatic;
   bool operator==(const FoldOptions&) const = default;
 };
 
-// Of every `folds` successive samples each goes to another fold, at random.
+// Summaries of random parts of the samples: of every `folds` successive samples each goes to another fold.
 class Folds {
  public:
   explicit Folds(std::vector<DomainInfo> domains, const FoldOptions& options = {});  // throws InvalidInput
@@ -47,14 +55,14 @@ class Folds {
   // As asked for; else 10 for up to 100 samples, 1000/n for more, 1 from 1000 on, and never so many that they would
   // take more than 1 GiB: few samples are dealt unluckily more often, and cost less. It falls while samples are added.
   Index repeats() const { return static_cast<Index>(parts_.size()); }
-  Index samples() const;
-  double total_weight() const;
-  Index domains() const { return parts_[0][0].domains(); }
-  Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }
-  Index fold_of(Index repeat, Index sample) const;  // in the order they were added
-  const Summary& held_out(Index repeat, Index fold) const;
-  Summary training(Index repeat, Index fold) const;  // all other folds, merged
-  Summary all() const;
+  Index samples() const;                                                           // of a weight above 0
+  double total_weight() const;                                                     // the sum of the weights
+  Index domains() const { return parts_[0][0].domains(); }                         // m
+  Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }  // d_i
+  Index fold_of(Index repeat, Index sample) const;                                 // in the order they were added
+  const Summary& held_out(Index repeat, Index fold) const;                         // the samples of one fold
+  Summary training(Index repeat, Index fold) const;                                // all other folds, merged
+  Summary all() const;                                                             // the summary of all samples
 
   // As those of Summary.
   void save(const std::string& path) const;

@@ -4,6 +4,11 @@
 // is entry i·w + j. Every function takes many images at once, one a column (one image is a single column), and uses as
 // many threads as BLAS does; each image's result is the same bits whatever the number of images or threads.
 // All throw WrongDimension where rows ≠ h·w or two sets of images differ in shape.
+//
+// Example:
+//   const ImageSize size{3, 4};  // 12 features
+//   const Matrix smooth = medfilt2(wiener2(X2, size), size);
+//   std::cout << ssim(mat2gray(smooth), mat2gray(X1), size).mean() << "\n";
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -11,6 +16,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// Height and width of an image, in pixels.
 struct ImageSize {
   Index height, width;
 };

@@ -28,6 +28,14 @@
 // separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)
 // is NaN: whether that is allowed is the caller's matter. A column may name the samples
 // (ReadOptions::id). The encoding is UTF-8, or UTF-16 with a byte order mark.
+//
+// Example:
+//   BlockReader clean("clean.npy"), noisy("noisy.npy");
+//   Summary summary({clean.features(), noisy.features()});
+//   for (Matrix block = clean.next(100); block.cols() > 0; block = clean.next(100)) {
+//     summary.add(block, noisy.next(block.cols()));
+//   }
+//   write("means.npz:clean", summary.mean(Domain::one));
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -44,6 +52,7 @@ namespace cgmca {
 // parts of all features first and then their imaginary parts ("re NAME", "im NAME").
 enum class ComplexAs { refuse, magnitude, power, stack };
 
+// How a source is read.
 struct ReadOptions {
   // Samples are the file's columns (d×n, as MATLAB users often store them), not its rows; of more
   // than two dimensions the last is the samples and those before it are flattened.
@@ -56,7 +65,7 @@ struct ReadOptions {
   bool share = false;
 };
 
-// The whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
+// Reads the whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
 // claims to be).
 Matrix read(const std::string& source, const ReadOptions& options = {});
 
@@ -64,12 +73,13 @@ Matrix read(const std::string& source, const ReadOptions& options = {});
 // formats are read whole by the constructor and handed out in blocks all the same.
 class BlockReader {
  public:
+  // Opens a source. Throws IoError, FormatError or InvalidInput.
   explicit BlockReader(const std::string& source, const ReadOptions& options = {});
   ~BlockReader();
   BlockReader(BlockReader&&) noexcept;
   BlockReader& operator=(BlockReader&&) noexcept;
 
-  Index features() const;
+  Index features() const;                // of each sample
   std::optional<Index> samples() const;  // unknown for text until its end is reached
   Index position() const;                // samples handed out or skipped so far
   // As the header of a text file has them, or the member NAME_features beside the array NAME of .npz, .mat and .h5;
@@ -104,6 +114,7 @@ class BlockReader {
   Index position_ = 0;
 };
 
+// How a target is written.
 struct WriteOptions {
   bool columns = false;                         // samples are the file's columns, not its rows
   std::vector<std::string> feature_names = {};  // one a feature, or none; see write()
@@ -122,7 +133,7 @@ struct WriteOptions {
 // there is no place for them.
 void write(const std::string& target, const MatrixView& X, const WriteOptions& options = {});
 
-// What a data file holds, for people to look at.
+// One array of a data file, for people to look at.
 struct ArrayInfo {
   std::string name;                        // empty in a format without members
   std::vector<Index> shape;                // as the file has it
@@ -130,12 +141,13 @@ struct ArrayInfo {
   std::vector<std::string> feature_names;  // where the file has any
   std::optional<Index> missing;            // NaN or empty cells, of arrays of real numbers
 };
+// What a data file holds.
 struct FileInfo {
   std::string format;  // in words: "NumPy archive", "CSV, separated by ';'"
   std::vector<ArrayInfo> arrays;
 };
-// Reads every array once, in blocks, to count what is missing. For a file that is no data file,
-// FormatError says what it seems to be.
+// Describes a data file. It reads every array once, in blocks, to count what is missing. For a file
+// that is not a data file, FormatError says what it seems to be.
 FileInfo describe_file(const std::string& path);
 
 // Where the rows of a text file begin, kept beside it as PATH.rows, so that several processes can read a share of it
@@ -157,6 +169,7 @@ struct ImagePairs {
   std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
   std::vector<std::string> unmatched1, unmatched2;
 };
+// Pairs the images of two folders by name, as above. Throws IoError, InvalidInput.
 ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match);
 
 // The named PNG files of a folder, features × images, all of one size.

@@ -1,4 +1,8 @@
 // LSQR on many right-hand sides at once (docs/method.md section 5).
+//
+// Example:
+//   const LsqrResult result = lsqr(model.domain(Domain::one).matrix(), apply(model, Domain::two, X2));
+//   std::cout << result.iterations[0] << " steps for the first sample\n";
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -7,18 +11,19 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// LSQR as MATLAB's lsqr runs and stops it.
+// When LSQR stops; the defaults are those of MATLAB's lsqr.
 struct LsqrOptions {
   double tolerance = 1e-6;
   Index iterations = 0;  // at most; 0: min(k, d, 20)
 };
+// What LSQR found for each right-hand side.
 struct LsqrResult {
   Matrix X;                       // the last iterate for each right-hand side
   std::vector<Index> iterations;  // done for each
   std::vector<bool> converged;
 };
-// min ‖A x_j - y_j‖ for all columns y_j of Y at once, each stopping on its own.   A: k×d, Y: k×n,
-// X: d×n
+// Minimizes ‖A x_j - y_j‖ for all columns y_j of Y at once; each stops by itself.   A: k×d, Y: k×n, X: d×n. Throws
+// WrongDimension.
 LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options = {});
 
 }  // namespace cgmca

@@ -1,6 +1,16 @@
-// Model: m affine maps into one common space, with the proof that they are the ones asked for, or how far from it.
+// Model: m affine maps into one common space, with a certificate of how far they are from what was asked for and from
+// the best possible.
 //
-// Threads: several may apply, read and save one model at once; who changes or loads it must be alone.
+// Example:
+//   const Model model = fit(X1, X2, C, C);
+//   const Matrix Z1 = apply(model, Domain::one, X1);    // k×n
+//   const Matrix A1 = model.domain(Domain::one).matrix();  // Z1 = A1 X1 + b1
+//   const Vector b1 = model.domain(Domain::one).offset();
+//   for (const std::string& text : model.warnings()) std::cerr << text << "\n";
+//   model.save("model.cgmca");
+//   const Model same = Model::load("model.cgmca");
+//
+// Threads: several threads may apply, read and save one model at once; a thread that changes it must be alone.
 #pragma once
 
 #include <cgmca/device.hpp>
@@ -35,8 +45,8 @@ struct DomainMap {
   std::string name;       // of the domain; empty where nobody gave one
   std::vector<std::string> feature_names;  // d, or none
 
-  Index features() const { return mean.size(); }
-  Index scores() const { return weights.rows(); }
+  Index features() const { return mean.size(); }   // d
+  Index scores() const { return weights.rows(); }  // c
   Matrix matrix() const;               // A = M T, k×d                                                      (13)
   Vector offset() const;               // b = -A mean: g(x) = A x + b
   Vector covariance_spectrum() const;  // the c nonzero eigenvalues of C = M Mᵀ, descending
@@ -56,8 +66,8 @@ struct Start {
   bool operator==(const Start&) const = default;
 };
 
-// What the fit attained, beside what no fit can surpass. Residuals must be at rounding level, and so must the distance
-// of objective from bound where the optimum is certified; they are computed from the finished maps.
+// What the fit attained, and what no fit can surpass. Both are computed from the finished maps. Residuals must be at
+// rounding level, and so must the distance of objective from bound where the optimum is certified.
 struct Certificate {
   explicit Certificate(Index domains = 2);
 
@@ -100,6 +110,7 @@ struct FitSettings {
   double max_seconds = 0;  // 0: no limit
 };
 
+// The result of a fit: one map for each domain, and what is known of them.
 struct Model {
   explicit Model(Index domains = 2);
 
@@ -144,7 +155,8 @@ struct Model {
   static Model unpack(const TensorReader& file);
 };
 
-// Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws WrongDimension, DeviceError.
+// Maps samples of one domain into the common space: Z = A (X - mean 1ᵀ).   X: d×n, Z: k×n. Throws MissingDomain,
+// WrongDimension, DeviceError.
 Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device = Device::cpu);
 
 // Samples of one of several domains.

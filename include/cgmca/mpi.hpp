@@ -2,9 +2,10 @@
 // and links with MPI (mpicxx, or MPI::MPI_CXX of CMake), and libcgmca needs none.
 //
 //   cgmca::Summary summary({d1, d2});
-//   …                                          // summary.add: each rank its own samples, share_of(n, {rank + 1,
-//   ranks}) const auto all = cgmca::mpi::reduce(summary, MPI_COMM_WORLD); if (all) model = cgmca::fit(*all, C, C);   //
-//   on rank 0
+//   const cgmca::Share mine = cgmca::share_of(n, {rank + 1, ranks});  // each rank adds its own samples
+//   summary.add(X1.middleCols(mine.first, mine.samples), X2.middleCols(mine.first, mine.samples));
+//   const auto all = cgmca::mpi::reduce(summary, MPI_COMM_WORLD);     // on rank 0; nothing elsewhere
+//   if (all) cgmca::fit(*all, C, C).save("model");
 //
 // A reduction of N ranks takes ⌈log2 N⌉ rounds. In each, half of the ranks that are left send a summary of p²/2 to p²
 // doubles and are done, and the others merge it. Ranks are merged in their order, so the result is the same each time.

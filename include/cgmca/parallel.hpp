@@ -1,4 +1,11 @@
 // Independent tasks side by side, on as many threads as BLAS would use.
+//
+// Example:
+//   std::vector<double> objectives(3);
+//   side_by_side(3, [&](Index k) {
+//     const Covariance identity = Covariance::identity(k + 1);
+//     objectives[static_cast<std::size_t>(k)] = fit(X1, X2, identity, identity).certificate.objective;
+//   });
 #pragma once
 
 #include <algorithm>

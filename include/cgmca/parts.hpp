@@ -1,7 +1,10 @@
 // Parts of inputs: samples that several processes or jobs summarize, each its own share of the same files.
 //
-//   share_of(n, {2, 4})                              the rows that part 2 of 4 reads
-//   summary.note_input(part_of("9ae16a3b2f90404f a.npy", {2, 4}))
+// Example:
+//   const Share share = share_of(n, {2, 4});  // the samples of part 2 of 4
+//   Summary summary({d1, d2});
+//   summary.add(X1.middleCols(share.first, share.samples), X2.middleCols(share.first, share.samples));
+//   summary.note_input(part_of("9ae16a3b2f90404f a.npy", {2, 4}));
 //
 // An input that a summary holds (Summary::inputs) is written as
 //   WORD NAME                all of it

@@ -5,6 +5,11 @@
 //   (block, item, purpose, 0):   e.g. pixels 4·block … 4·block + 3 of image `item`.
 // Normal numbers are Φ⁻¹((w + ½)/2³²) of one word w, by Wichura's AS 241 with a logarithm of our own: +, -, *, /, sqrt
 // only, which IEEE 754 rounds alike everywhere (compiled without fused multiply-add), no libm.
+//
+// Example:
+//   random_numbers::Stream stream(1, random_numbers::Purpose{1000}, 0);
+//   const double z = stream.normal();
+//   const std::vector<std::uint32_t> order = random_numbers::permutation(stream, 10);
 #pragma once
 
 #include <array>
@@ -15,10 +20,11 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-// Any number: streams of different purposes are independent. These two are the library's; who draws numbers for
-// something else takes another one, Purpose{1000} say.
+// What numbers are for: streams of different purposes are independent. These two are used by the library. For other
+// numbers take another value, such as Purpose{1000}.
 enum class Purpose : std::uint32_t { folds = 4, pairing = 5 };
 
+// Four random words for a counter and a key.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
 // ln x of a positive finite x, to within 2 ulp.
@@ -29,7 +35,7 @@ double normal_quantile(double p);
 // Fills out with independent standard normal numbers: |z| <= 6.4, four to a block.
 void fill_normal(std::uint64_t seed, Purpose purpose, std::uint32_t item, double* out, std::size_t count);
 
-// The words of one item, one after the other.
+// The random numbers of one item, one after the other.
 class Stream {
  public:
   Stream(std::uint64_t seed, Purpose purpose, std::uint32_t item);

@@ -1,5 +1,11 @@
 // For few samples of many features, where n - 1 <= d and the plain fit makes every correlation 1 (docs/method.md
 // section 6): ridges, truncation, and what they make of a domain's covariance.
+//
+// Example:
+//   FitOptions options;
+//   options.ridge = {0.1, Ridge::oas()};  // domain 1 by hand, domain 2 automatically
+//   options.max_rank = 5;                 // both domains
+//   const Model model = fit(X1.leftCols(10), X2.leftCols(10), C, C, options);
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -37,6 +43,7 @@ struct Ridge {
   bool automatic = false;  // (1-ρ) Θ + ρ tr(Θ)/d · I with the oracle-approximating shrinkage ρ, which needs no choice
 
   Ridge(double value_ = 0) : value(value_) {}  // NOLINT: a number is a ridge
+  // The automatic ridge.
   static Ridge oas() {
     Ridge ridge;
     ridge.automatic = true;
@@ -46,6 +53,7 @@ struct Ridge {
 };
 std::string name(const Ridge& ridge);  // "0.1", "auto"
 
+// How the domains of a fit are regularized.
 struct Regularization {
   PerDomain<Index> max_rank;  // only this many leading principal directions of a domain; 0: all of them
   PerDomain<Ridge> ridge;     // the constraint then holds for the regularized covariance
@@ -57,7 +65,7 @@ struct Regularized {
   double ridge = 0;
   Index samples = 0;  // matched ones and extra ones
 
-  bool plain() const { return data == 1 && ridge == 0; }
+  bool plain() const { return data == 1 && ridge == 0; }  // Θ itself
 };
 
 // The coefficient ρ of the oracle-approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010, as scikit-learn's OAS has

@@ -1,6 +1,11 @@
 // Samples as they come: a read-only view of a d×n matrix, one column per sample, of doubles or of floats.
 //
 // Floats are widened a few columns at a time, so that a block of single precision is never copied whole.
+//
+// Example:
+//   const Eigen::MatrixXf block = X1.leftCols(100).cast<float>();
+//   Summary summary({d1, d2});
+//   summary.add(block, X2.leftCols(100));  // floats and doubles, a matrix and a part of one
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -13,24 +18,28 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// A read-only view of a matrix of floats.
 using SingleView = Eigen::Ref<const Eigen::MatrixXf>;
 
-// A view must not outlive what it looks at, unless that was an expression, whose value it then holds itself.
+// A view of d×n samples, made of any matrix of doubles or floats. It must not outlive what it looks at, unless that was
+// an expression, whose value it then holds itself.
 class SampleView {
  public:
   template <class Derived>
   SampleView(const Eigen::DenseBase<Derived>& X)  // NOLINT: a matrix is a view of samples
       : view_(std::make_shared<const ViewOf<typename Derived::Scalar>>(X.derived())) {}
 
-  // work(X) with X the MatrixView or SingleView it is.
+  // Calls work(X), where X is the MatrixView or the SingleView.
   template <class Work>
   decltype(auto) visit(const Work& work) const {
     return std::visit([&](const auto& view) -> decltype(auto) { return work(*view); }, view_);
   }
 
+  // The number of features, d.
   Index rows() const {
     return visit([](const auto& X) { return X.rows(); });
   }
+  // The number of samples, n.
   Index cols() const {
     return visit([](const auto& X) { return X.cols(); });
   }

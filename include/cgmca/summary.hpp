@@ -13,11 +13,14 @@
 // Samples may have weights: one of weight 2 is the same as the sample twice, one of weight 0 is left out. Weights are
 // counts, which need not be whole, not precisions: n of every formula is their sum, total_weight().
 //
+// Example:
 //   Summary summary({d1, d2});
-//   while (…) summary.add(X1, X2);   // d1×n and d2×n, double or float
+//   for (Index first = 0; first + 100 <= n; first += 100) {
+//     summary.add(X1.middleCols(first, 100), X2.middleCols(first, 100));  // d1×m and d2×m, double or float
+//   }
 //   const Model model = fit(summary, C, C);
 //
-// Threads: several may read one summary at once; who changes it must be alone.
+// Threads: several threads may read one summary at once; a thread that changes it must be alone.
 #pragma once
 
 #include <array>
@@ -33,25 +36,29 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// How samples are summed up.
 enum class Accumulate {
   automatic,  // gram while the measured conditioning proves it safe, otherwise qr
-  qr,
-  gram,
+  qr,         // as accurate as a QR factorization
+  gram,       // sums of products: less arithmetic, but it squares the condition number
 };
+// What a summary holds at present, as above.
 enum class SummaryForm { rows, qr, gram };
 
 inline constexpr std::array kAccumulates = {Accumulate::automatic, Accumulate::qr, Accumulate::gram};
 inline constexpr std::array kSummaryForms = {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram};
-const char* name(Accumulate accumulate);
-const char* name(SummaryForm form);
+const char* name(Accumulate accumulate);  // "automatic", "qr", "gram"
+const char* name(SummaryForm form);       // "rows", "qr", "gram"
 
 // Whether samples that are in both of two summaries may be counted twice.
 enum class Repeats { refuse, allow };
 
+// All that a fit needs to know of matched samples of m >= 1 domains.
 class Summary {
  public:
-  // Numbers of features alone, {d1, d2}, or with names. `device`: where samples are summed up, and where a fit of this
-  // summary is computed unless told otherwise. Throws InvalidInput, DeviceError.
+  // An empty summary of domains given by their numbers of features alone, {d1, d2}, or with names. `device` is where
+  // samples are summed up, and where a fit of this summary is computed unless told otherwise. Throws InvalidInput,
+  // DeviceError.
   explicit Summary(std::vector<DomainInfo> domains, Accumulate accumulate = Accumulate::automatic,
                    Device device = Device::cpu);
   ~Summary();
@@ -60,31 +67,31 @@ class Summary {
   Summary(Summary&& other) noexcept;
   Summary& operator=(Summary&& other) noexcept;
 
-  // n matched samples, one matrix a domain, d_i×n. Throws WrongDimension, UnequalSamples or NotFinite, and then adds
-  // nothing.
+  // Adds n matched samples, one matrix for each domain, d_i×n. Throws WrongDimension, UnequalSamples or NotFinite, and
+  // then adds nothing.
   void add(const MatchedSamples& X);
   void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
   void add(const SampleView& X) { add(MatchedSamples(1, X)); }
-  // The same, each sample as often as its weight says. What a sample of weight 0 holds is not looked at. Throws
-  // UnequalSamples where there is not one weight for each, InvalidInput where one is negative, NaN, infinite or above
-  // 1e100. One domain: add(MatchedSamples{X}, weights).
+  // The same, where each sample counts as often as its weight says. A sample of weight 0 is not looked at. Throws
+  // UnequalSamples where there is not one weight for each sample, InvalidInput where a weight is negative, NaN,
+  // infinite or above 1e100. For one domain: add(MatchedSamples{X}, weights).
   void add(const MatchedSamples& X, const VectorView& weights);
   void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
     add(MatchedSamples{X1, X2}, weights);
   }
 
-  // What add would throw, nothing added; `first` is the number of the first sample in messages.
+  // Throws what add would throw, and adds nothing. `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;
   void check(const MatchedSamples& X, const VectorView& weights, Index first) const;
 
-  // The summary of both sets of samples. Features of the same names in another order are put into this one's. Throws
-  // WrongDimension, or InvalidInput where names differ or where both hold one and the same input (inputs(), unless
-  // repeats are allowed), and then changes nothing.
+  // Makes this the summary of both sets of samples. Features of the same names in another order are put into this
+  // summary's order. Throws WrongDimension, or InvalidInput where names differ or where both hold the same input
+  // (inputs(), unless repeats are allowed), and then changes nothing.
   void merge(const Summary& other, Repeats repeats = Repeats::refuse);
 
-  // What the samples came from, as far as somebody has noted it: merging the same input twice is refused. The first
-  // word of each identifies the input, and what follows is its name for people: "1:3488:9ae16a3b2f90404f a.npy". Files
-  // and merges keep them. A summary without any merges with every other.
+  // Where the samples came from, as far as the caller has noted it, so that merging the same input twice is refused.
+  // The first word of each text identifies the input, and the rest is its name for people:
+  // "1:3488:9ae16a3b2f90404f a.npy". Files and merges keep these texts. A summary without any merges with every other.
   const std::vector<std::string>& inputs() const;
   void note_input(const std::string& input);
 
@@ -92,10 +99,10 @@ class Summary {
   double total_weight() const;  // n of the formulas: the sum of the weights, samples() where there are none
   Index domains() const;        // m
   const DomainInfo& domain(Domain domain) const;
-  Index dimension(Domain domain) const { return this->domain(domain).features; }
-  Vector mean(Domain domain) const;  // throws TooFewSamples
-  SummaryForm form() const;
-  Accumulate accumulate() const;
+  Index dimension(Domain domain) const { return this->domain(domain).features; }  // d_i
+  Vector mean(Domain domain) const;                                               // throws TooFewSamples
+  SummaryForm form() const;                                                       // what it holds now
+  Accumulate accumulate() const;    // how it sums up, as the constructor was told
   Device device() const;            // cpu or cuda
   Summary on(Device device) const;  // a copy there
 

@@ -1,4 +1,11 @@
 // Which BLAS serves this process, and on how many threads.
+//
+// Example:
+//   set_threads(1);
+//   {
+//     const SerialBlas serial;  // one thread within these braces, whatever was set before
+//   }
+//   std::cout << blas_description() << ", " << threads() << " threads\n";
 #pragma once
 
 #include <string>
@@ -9,12 +16,12 @@ namespace cgmca {
 // The number of threads BLAS uses; 0 where the library in use does not tell.
 int threads();
 
-// Throws InvalidInput for count < 1. No effect on a BLAS without a way to set it (OpenBLAS, MKL and
-// BLIS have one).
+// Sets the number of threads that BLAS uses. Throws InvalidInput for count < 1. It has no effect on a BLAS without a
+// way to set it (OpenBLAS, MKL and BLIS have one).
 void set_threads(int count);
 
-// While one of these lives BLAS uses one thread, for work that is itself shared among threads. Several at once, on
-// several threads, count: the last to go restores what was there before the first.
+// While an object of this class exists, BLAS uses one thread: for work that is itself shared among threads. Objects on
+// several threads are counted, and the last one to go restores what was there before the first.
 class SerialBlas {
  public:
   SerialBlas();
@@ -23,7 +30,7 @@ class SerialBlas {
   SerialBlas& operator=(const SerialBlas&) = delete;
 };
 
-// For instance "OpenBLAS 0.3.21 …"; "unknown BLAS" where the library in use does not tell.
+// The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" where the library does not tell.
 std::string blas_description();
 
 }  // namespace cgmca

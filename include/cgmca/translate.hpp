@@ -1,7 +1,14 @@
 // The way back: from the common space to a domain, and from one domain or several to another (docs/method.md
 // sections 5 and 8).
 //
-// Threads: a translation is never changed by its use; several may use one at once.
+// Example:
+//   const Translation back = translation(model, Domain::two, Domain::one);
+//   const Matrix estimate = back(X2);                    // d1×n
+//   const Matrix error = back.standard_errors(X2);       // of new samples
+//   const Matrix margin = back.half_widths(X2, 0.9);     // estimate ± margin holds nine of ten
+//   const Matrix by_lsqr = translate(model, Domain::two, Domain::one, X2, Method::lsqr);
+//
+// Threads: a translation is never changed by its use; several threads may use one at once.
 #pragma once
 
 #include <cgmca/lsqr.hpp>
@@ -13,6 +20,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// Ways back.
 enum class Method {
   lmmse,        // best linear estimate given the other domains' maps; has standard errors   (22) (40)
   exact,        // mean + A⁺ z: of all x with A (x - mean) = z the one nearest to the mean         (20)
@@ -45,7 +53,7 @@ struct Translation {
   Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
   ErrorBars errors;       // for new samples (lmmse)
 
-  Matrix matrix() const;                         // L
+  Matrix matrix() const;                                                      // L
   Matrix operator()(const MatrixView& X, Device device = Device::cpu) const;  // throws WrongDimension, DeviceError
   // The samples of `from`, one above the other. Throws WrongDimension, UnequalSamples.
   Matrix stacked(const std::vector<MatrixView>& X) const;
@@ -60,14 +68,15 @@ struct Translation {
   void check_source(const MatrixView& X) const;
   Vector spread_of(const MatrixView& X) const;  // √(1 + h) of each sample
 };
-// Throws InvalidInput for lsqr, which is no fixed linear map, and MissingDomain.
+// Makes a translation from one domain to another. Throws InvalidInput for lsqr, which is not a fixed linear map, and
+// MissingDomain.
 Translation translation(const Model& model, Domain from, Domain to, Method method = Method::lmmse);
 
 // From a set of domains by lmmse: the best linear estimate from all their scores together. The other methods go from
 // one domain. Throws InvalidInput where `from` is empty, holds `to` or holds a domain twice. (40)
 Translation translation(const Model& model, const std::vector<Domain>& from, Domain to, Method method = Method::lmmse);
 
-// Samples of one domain as samples of another.   X: d_from×n → d_to×n
+// Turns samples of one domain into samples of another.   X: d_from×n → d_to×n. Throws MissingDomain, WrongDimension.
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
                  const LsqrOptions& options = {}, Device device = Device::cpu);
 
@@ -78,11 +87,12 @@ struct Estimate {
   Matrix X, standard_errors, half_widths;
 };
 Matrix translate(const Model& model, const std::vector<DomainSamples>& present, Domain to);
+// The same with errors, as above.
 Estimate estimate(const Model& model, const std::vector<DomainSamples>& present, Domain to,
                   std::optional<double> probability = std::nullopt);
 
-// Points of the common space as samples of a domain. For lmmse there must be two domains, and Z must come from the
-// other one's map.   Z: k×n → d×n
+// Turns points of the common space into samples of a domain. For lmmse there must be two domains, and Z must come from
+// the map of the other one.   Z: k×n → d×n. Throws MissingDomain, WrongDimension, InvalidInput.
 Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method = Method::exact,
               const LsqrOptions& options = {}, Device device = Device::cpu);
 

@@ -1,12 +1,16 @@
 // Which rank, max_rank and ridge: cross-validation over the pairs, or the matched samples of more than two domains
 // (docs/method.md sections 6 and 8).
 //
-//   Folds folds({d1, d2});                       // one pass over the data
-//   while (…) folds.add(X1, X2);
-//   const TuneResult result = tune(folds);
+// Example:
+//   Folds folds({d1, d2});  // one pass over the data
+//   folds.add(X1, X2);
+//   TuneOptions options;
+//   options.ranks = {1, 2, 5};
+//   options.ridges = {0.0, 0.1};
+//   const TuneResult result = tune(folds, options);
 //   const Model model = fit(folds.all(), result.choice());
 //
-// Threads: searches may run side by side, of one set of folds too; each uses all threads for its candidates.
+// Threads: several searches may run at once, also of one set of folds; each uses all threads for its candidates.
 #pragma once
 
 #include <array>
@@ -27,17 +31,18 @@ enum class Family { identity, correlation, data1, data2, likelihood1, likelihood
 inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1,
                                          Family::data2,    Family::likelihood1, Family::likelihood2};
 const char* name(Family family);
-bool has_rank(Family family);
+bool has_rank(Family family);  // whether a rank is chosen with it: not of the likelihoods
 
+// One setting to try.
 struct Candidate {
   Family family = Family::identity;
   Index rank = 1;      // K or T of the covariance; 0: of a likelihood, which uses all directions
   Index max_rank = 0;  // of all domains; 0: no limit
   Ridge ridge;         // of all domains
 
-  Covariance covariance() const;
-  std::string covariance_name() const;  // "correlation:40", "likelihood2"
-  Regularization regularization() const;
+  Covariance covariance() const;                           // to be prescribed for every domain
+  std::string covariance_name() const;                     // "correlation:40", "likelihood2"
+  Regularization regularization() const;                   // with this max_rank and ridge
   FitOptions options(const DataOptions& data = {}) const;  // with this max_rank and ridge
   std::string description() const;                         // "correlation:40, max rank 50, ridge 0.1"
 };
@@ -51,8 +56,8 @@ enum class Criterion {
   translation,  // lmmse from domain 2 to 1: squared error / squared distance from the mean, 1 - R². Of more domains the
                 // mean over all of them, each from all others
   translation_to2,  // the same from domain 1 to 2
-  classification,   // 1 - accuracy of the nearest neighbour; needs labels (TransferLabels; of more domains
-                    // MatchedLabels)
+  classification,   // 1 - accuracy of the nearest neighbour; needs labels (TransferLabels, for more than two
+                    // domains MatchedLabels)
   likelihood,  // -2 log of how much likelier the partner makes a sample, p(x_2 | x_1) / p(x_2); needs no labels. Not
                // a number where a correlation is 1                                                          (32)
   partner,     // log r / log N: of the N samples of domain 1 the partner is the r-th nearest; 0: always the nearest, 1:
@@ -85,6 +90,7 @@ struct MatchedLabels {
   std::vector<int> labels;             // n
 };
 
+// What to try, and what to choose by.
 struct TuneOptions {
   // Empty: identity; for likelihood and partner likelihood2; for classification likelihood2, identity, correlation,
   // data1, data2 (of more than two domains identity and correlation).
@@ -102,17 +108,20 @@ struct TuneOptions {
   std::function<void(double done)> progress;  // after each training set's grid, part done; may throw to stop
 };
 
+// An error on held-out samples.
 struct Score {
   double mean = 0;            // over the held-out folds of all repeats
   double standard_error = 0;  // sd of the folds' scores / √folds: repeats use the same pairs, so they do not lower it
 };
 
+// A candidate that was tried, with its errors.
 struct Trial {
   Candidate candidate;
   std::array<Score, kCriteria.size()> scores;  // by Criterion; NaN where it needs what is not given
   const Score& operator[](Criterion criterion) const { return scores[static_cast<std::size_t>(criterion)]; }
 };
 
+// What was tried, what was chosen, and what there is without any map.
 struct TuneResult {
   std::vector<Trial> trials;          // feasible in every training set, in the order of the grid
   std::vector<Candidate> infeasible;  // those that were not
@@ -130,21 +139,21 @@ struct TuneResult {
   // Classification of more than two domains: all features one above the other, each domain scaled to one variance in
   // all; and the one domain whose own features classify best.
   std::array<Score, kCriteria.size()> unmapped, target_only;
-  std::vector<std::string>
-      remarks;  // sentences: where a baseline does as well or better, where nothing can be told apart
+  // Sentences: where a baseline does as well or better, where nothing can be told apart.
+  std::vector<std::string> remarks;
   Index domains = 2;
   Index samples = 0;
   FoldOptions folds;  // with the repeats that were made
 
-  const Candidate& choice() const { return trials[chosen].candidate; }
+  const Candidate& choice() const { return trials[chosen].candidate; }  // the one to take
 };
 
-// Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, labels are missing or of another
-// number than the samples, or something is asked for that only two domains have. Of more than two domains each fit is a
-// search from two starts, without a proof.
+// Tries every candidate on every training set. For more than two domains each fit is a search from two starts, without
+// a proof. Throws InvalidInput where there are too few pairs, the grid holds nothing feasible, labels are missing or of
+// another number than the samples, or something is asked for that only two domains have.
 TuneResult tune(const Folds& folds, const TuneOptions& options = {});
 
-// With this graph and search where there are more than two domains.
+// The fit of a candidate, with this graph and search where there are more than two domains. Throws as fit does.
 Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data = {},
           const MatchingOptions& matching = {});
 

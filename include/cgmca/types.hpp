@@ -6,7 +6,7 @@
 #pragma once
 
 // Matrices are allocated on one side of the library's border and freed on the other, so both sides must allocate alike.
-// CMake and pkg-config define the same; here it also holds for who uses neither.
+// CMake and pkg-config define the same; this is for programs that use neither.
 #ifndef EIGEN_MAX_ALIGN_BYTES
 #define EIGEN_MAX_ALIGN_BYTES 16
 #endif
@@ -23,8 +23,8 @@ static_assert(EIGEN_MAX_ALIGN_BYTES == 16 && EIGEN_MALLOC_ALREADY_ALIGNED == 1,
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-using Index = Eigen::Index;
-using Matrix = Eigen::MatrixXd;
+using Index = Eigen::Index;      // sizes and indices; signed, 64 bits
+using Matrix = Eigen::MatrixXd;  // doubles, column by column
 using Vector = Eigen::VectorXd;
 
 // Read-only view of any matrix whose columns are contiguous: a Matrix, a block of one, a Map onto a
@@ -36,8 +36,11 @@ using VectorView = Eigen::Ref<const Vector>;
 enum class Domain : int { one = 1, two = 2 };
 inline constexpr std::array kDomains = {Domain::one, Domain::two};
 
+// The other one of two domains.
 constexpr Domain other(Domain domain) { return domain == Domain::one ? Domain::two : Domain::one; }
+// The number of a domain, from 1.
 constexpr int number(Domain domain) { return static_cast<int>(domain); }
+// The place of a domain in a list, from 0.
 constexpr std::size_t slot(Domain domain) { return static_cast<std::size_t>(number(domain) - 1); }
 
 }  // namespace cgmca

@@ -13,7 +13,15 @@
 //
 // Pairs may have weights, as those of Summary::add: then n is the sum of the weights, and each pair counts as often.
 //
-// Threads: verifications may run side by side, of one model and one summary too.
+// Example:
+//   Verifier verifier(model);
+//   for (Index first = 0; first + 100 <= n; first += 100) {
+//     verifier.add(X1.middleCols(first, 100), X2.middleCols(first, 100));
+//   }
+//   const Attained found = verifier.attained();
+//   if (found.certified) std::cout << "the best maps, " << found.shortfall() << " of the scale above the bound\n";
+//
+// Threads: several verifications may run at once, also of one model and one summary.
 #pragma once
 
 #include <cgmca/model.hpp>
@@ -25,6 +33,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
+// What a model attains on given samples.
 struct Attained {
   Index samples = 0;                         // matched ones, of a weight above 0
   double total_weight = 0;                   // n: the sum of their weights
@@ -42,7 +51,7 @@ struct Attained {
   double shortfall() const { return (objective - best_objective) / covariance_trace; }
 };
 
-// In one pass over blocks of matched samples, in memory that does not grow with their number.
+// Verifies a model in one pass over blocks of matched samples, in memory that does not grow with their number.
 class Verifier {
  public:
   explicit Verifier(Model model);  // throws MissingDomain
@@ -80,6 +89,7 @@ class Verifier {
   double squared_distance_ = 0;
 };
 
+// The same for data at hand.   X_i: d_i×n. Throws as Verifier does.
 Attained verify(const Model& model, const std::vector<MatrixView>& X);
 Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2);
 

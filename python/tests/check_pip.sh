@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel as `pip install .` does, in a fresh virtual environment with the newest NumPy, scikit-learn and friends
-# from PyPI, and runs the package's tests and mypy there.   usage: check_wheel.sh [pytest options]
+# from PyPI, and runs the package's tests and mypy there.   usage: check_pip.sh [pytest options]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -9,9 +9,12 @@ trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 python=$work/venv/bin/python
 "$python" -m pip install --quiet --upgrade pip
+# Compilers by the names that other builds use, and paths relative to the source: so ccache has most objects already.
+export CC=${CC:-/usr/bin/cc} CXX=${CXX:-/usr/bin/c++} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 "$python" -m pip install --quiet .
 "$python" -m pip install --quiet pytest pandas matplotlib joblib safetensors statsmodels mypy scipy pyarrow polars 'dask[array,dataframe]' distributed
 "$work/venv/bin/cgmca" --version  # the wheel brings the command line
+"$python" -W error -c 'import cgmca; assert "OpenBLAS" in cgmca.blas_description(), cgmca.blas_description()'
 "$python" - <<'PYTHON'
 import cgmca, numpy, pandas, scipy, sklearn, sys
 print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}, "

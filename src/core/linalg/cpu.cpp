@@ -10,6 +10,7 @@
 #include "backend.hpp"
 #include "core/thresholds.hpp"
 #include "lapack.hpp"
+#include "partial.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -274,9 +275,10 @@ class Cpu final : public Backend {
     return {std::move(eigen.values), upload(std::move(eigen.Q))};
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return linalg::symmetric_eigenvalues(view(A)); }
-  SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& /*known*/) const override {
-    const Vector values = linalg::symmetric_eigenvalues(view(A));
-    return {values(0), values(values.size() - 1)};
+  SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const override {
+    Bounds bounds = linalg::spectrum_bounds(view(A), known.smallest, thresholds::kSafeGramCondition);
+    if (bounds.R.size() == 0) return {bounds.largest, bounds.smallest};
+    return {bounds.largest, bounds.smallest, {upload(std::move(bounds.R)), bounds.condition}};
   }
 
  private:

@@ -13,8 +13,10 @@ using testing::relative;
 
 constexpr double kTie = 1e-12;
 
+Matrix orthonormal(Random& random, Index m, Index n) { return linalg::thin_qr(random.matrix(m, n)).Q; }
+
 Matrix with_values(Random& random, Index m, Index n, const Vector& s) {
-  return random.orthonormal(m, s.size()) * s.asDiagonal() * random.orthonormal(n, s.size()).transpose();
+  return linalg::ABt(orthonormal(random, m, s.size()) * s.asDiagonal(), orthonormal(random, n, s.size()));
 }
 
 // What is returned is what a whole SVD has, to rounding; ends with a gap, and nothing above it is missing.
@@ -38,36 +40,35 @@ std::optional<ArraySvd> leading(const Matrix& B, Index wanted) {
   return linalg::leading_triplets(linalg::cpu().upload(B), wanted, kTie);
 }
 
+// Some values well above the others, as shared causes have above noise.
+Vector signal_and_noise(Index n, const Vector& signal) {
+  Vector s = 0.35 * Vector::LinSpaced(n, 1, 0);
+  s.head(signal.size()) = signal;
+  return s;
+}
+
 TEST(Lanczos, FindsTheLeadingTriplets) {
   Random random(1);
-  const Index n = 400;
-  const Vector steady = Vector::LinSpaced(n, 1, 0).array().square(), noise = Vector::Constant(n, 0.3);
-  Vector signal = noise + 0.05 * steady;
-  signal.head(12) = Vector::LinSpaced(12, 0.99, 0.9);
-  for (const Vector& s : {steady, signal}) {
-    for (const auto& [m, k] : {std::pair<Index, Index>{n, n}, {n + 50, n}, {n, n + 50}}) {
-      const Matrix B = with_values(random, m, k, s);
-      expect_leading(B, leading(B, 6), 6);
-    }
+  const Index n = 480;
+  const Vector s = signal_and_noise(n, Vector::LinSpaced(12, 0.99, 0.9));
+  for (const auto& [m, k] : {std::pair<Index, Index>{n, n}, {n + 50, n}, {n, n + 50}}) {
+    const Matrix B = with_values(random, m, k, s);
+    for (const Index wanted : {6, 11}) expect_leading(B, leading(B, wanted), wanted);
+    EXPECT_EQ(linalg::download(leading(B, 6)->U), linalg::download(leading(B, 6)->U));  // the same bits
   }
-  const Matrix once = with_values(random, n, n, signal);
-  const auto one = leading(once, 6), two = leading(once, 6);  // the same bits
-  EXPECT_EQ(linalg::download(one->U), linalg::download(two->U));
 }
 
 // Equal values at the end belong to what is found, as many as there are.
 TEST(Lanczos, TakesAllOfEqualValues) {
   Random random(2);
-  const Index n = 400;
   for (const Index equal : {2, 3, 7, 12}) {
-    Vector s = 0.5 * Vector::LinSpaced(n, 1, 0);
-    s.head(4) = Vector::LinSpaced(4, 1, 0.9);
-    s.segment(4, equal).setConstant(0.8);
-    const Matrix B = with_values(random, n, n, s);
-    const auto found = leading(B, 5);
-    if (equal > 8 && !found) continue;  // more than a block: then it may only say that it cannot tell
-    expect_leading(B, found, 5);
-    EXPECT_GE(found->s.size(), 4 + equal) << equal;
+    Vector signal = Vector::Constant(4 + equal, 0.8);
+    signal.head(4) = Vector::LinSpaced(4, 1, 0.9);
+    const Matrix B = with_values(random, 480, 480, signal_and_noise(480, signal));
+    const auto found = leading(B, 4);
+    if (equal > 8 && !found) continue;  // more than a block: then it may say that it cannot tell
+    expect_leading(B, found, 4);
+    EXPECT_EQ(found ? found->s.size() : 0, 4 + equal);
   }
 }
 
@@ -75,16 +76,14 @@ TEST(Lanczos, TakesAllOfEqualValues) {
 TEST(Lanczos, SaysWhereItFails) {
   Random random(3);
   const Index n = 300;
-  EXPECT_FALSE(leading(Matrix::Identity(n, n), 5));         // no gap
-  EXPECT_FALSE(leading(random.orthonormal(n + 20, n), 5));  // nor here
-  EXPECT_FALSE(leading(Matrix::Zero(n, n), 5));             // nothing at all
+  EXPECT_FALSE(leading(Matrix::Identity(n, n), 5));          // no gap
+  EXPECT_FALSE(leading(orthonormal(random, n + 20, n), 5));  // nor here
+  EXPECT_FALSE(leading(Matrix::Zero(n, n), 5));              // nothing at all
   Vector s = Vector::Constant(n, 0.5);
-  s.head(40).setConstant(0.9);  // far more than a block: all but eight stay unseen, until the proof
+  s.head(40).setConstant(0.9);  // far more than a block: all but some stay unseen, until the proof
   EXPECT_FALSE(leading(with_values(random, n, n, s), 5));
-  s.setZero();
-  s.head(4).setConstant(0.7);
-  const auto low = leading(with_values(random, n, n, s), 2);  // rank 4
-  if (low) EXPECT_EQ(low->s.size(), 4);
+  const Vector slow = Vector::LinSpaced(n, 1, 0.9);  // too close to tell apart in a third of the dimensions
+  EXPECT_FALSE(leading(with_values(random, n, n, slow), 5));
 }
 
 TEST(LeadingEigen, IsThatOfTheWholeProblem) {
@@ -92,15 +91,15 @@ TEST(LeadingEigen, IsThatOfTheWholeProblem) {
   const Index n = 260;
   Vector values = Vector::LinSpaced(n, 2, -1);
   values.segment(3, 4).setConstant(values(3));  // a cluster across the end
-  const Matrix Q = random.orthonormal(n, n), A = Q * values.asDiagonal() * Q.transpose();
+  const Matrix Q = orthonormal(random, n, n), A = linalg::ABt(Q * values.asDiagonal(), Q);
   const auto found = linalg::leading_eigen(A, [](const Vector&) { return Index{7}; });
   ASSERT_TRUE(found);
   EXPECT_LE((found->values - linalg::symmetric_eigenvalues(A)).cwiseAbs().maxCoeff(), 1e-13);
-  EXPECT_LE((A * found->Q - found->Q * found->values.head(7).asDiagonal()).norm(), 1e-12);
-  EXPECT_LE((found->Q.transpose() * found->Q - Matrix::Identity(7, 7)).norm(), 1e-13);
+  EXPECT_LE((linalg::AB(A, found->Q) - found->Q * found->values.head(7).asDiagonal()).norm(), 1e-12);
+  EXPECT_LE((linalg::AtB(found->Q, found->Q) - Matrix::Identity(7, 7)).norm(), 1e-13);
   const auto zero = linalg::leading_eigen(Matrix::Zero(n, n), [](const Vector&) { return Index{3}; });
   ASSERT_TRUE(zero);
-  EXPECT_LE((zero->Q.transpose() * zero->Q - Matrix::Identity(3, 3)).norm(), 1e-13);
+  EXPECT_LE((linalg::AtB(zero->Q, zero->Q) - Matrix::Identity(3, 3)).norm(), 1e-13);
 }
 
 TEST(SpectrumBounds, AreProvenAndTight) {
@@ -112,7 +111,7 @@ TEST(SpectrumBounds, AreProvenAndTight) {
       Vector values = Vector::LinSpaced(n, 1, 1 / kappa);
       if (flat) values = Vector::LinSpaced(n, 1, 0.9);
       values(n - 1) = 1 / kappa;
-      const Matrix Q = random.orthonormal(n, n), A = 3 * (Q * values.asDiagonal() * Q.transpose());
+      const Matrix Q = orthonormal(random, n, n), A = 3 * linalg::ABt(Q * values.asDiagonal(), Q);
       const linalg::Bounds bounds = linalg::spectrum_bounds(A, 0, most);
       EXPECT_EQ(bounds.largest <= most * bounds.smallest, kappa <= most) << kappa;
       if (kappa > most) continue;
@@ -121,7 +120,7 @@ TEST(SpectrumBounds, AreProvenAndTight) {
       EXPECT_LE(bounds.smallest, 3 / kappa * (1 + 1e-10));
       EXPECT_GE(bounds.smallest, 1.4 / kappa);
       if (bounds.R.size() > 0) {
-        EXPECT_LE(relative(bounds.R.transpose() * bounds.R, A), 1e-13);
+        EXPECT_LE(relative(linalg::AtB(bounds.R, bounds.R), A), 1e-13);
         EXPECT_NEAR(bounds.condition * bounds.condition / kappa, 1, 0.3);
       }
     }
@@ -134,10 +133,10 @@ TEST(SpectrumBounds, AreProvenAndTight) {
   EXPECT_LE(linalg::spectrum_bounds(indefinite, 0, most).smallest, 0);
 }
 
-// The first K directions of a fit of all of them.
-void expect_first_of_all(const Summary& summary, Index K, const std::string& route) {
+// The first K directions of a fit of many more.
+void expect_first_of_all(const Summary& summary, Index K, const Covariance& more, const std::string& route) {
   const Covariance few = Covariance::identity(K);
-  const Model found = fit(summary, few, few), all = fit(summary, Covariance::identity(), Covariance::identity());
+  const Model found = fit(summary, few, few), all = fit(summary, more, more);
   EXPECT_TRUE(found.certificate.route.ends_with(route)) << found.certificate.route;
   EXPECT_FALSE(all.certificate.route.ends_with(route)) << all.certificate.route;
   for (const Domain domain : kDomains) {
@@ -154,8 +153,8 @@ void expect_first_of_all(const Summary& summary, Index K, const std::string& rou
 Pairs pairs_of(Random& random, Index d1, Index d2, Index n, Index causes) {
   const Matrix shared = random.matrix(causes, n);
   const Vector strength = Vector::LinSpaced(causes, 1, 0.3);
-  return {random.matrix(d1, causes) * strength.asDiagonal() * shared + random.matrix(d1, n),
-          random.matrix(d2, causes) * strength.asDiagonal() * shared + random.matrix(d2, n)};
+  return {linalg::AB(random.matrix(d1, causes) * strength.asDiagonal(), shared) + random.matrix(d1, n),
+          linalg::AB(random.matrix(d2, causes) * strength.asDiagonal(), shared) + random.matrix(d2, n)};
 }
 
 TEST(FewComponents, AreTheFirstOfAll) {
@@ -164,14 +163,14 @@ TEST(FewComponents, AreTheFirstOfAll) {
   for (const Accumulate accumulate : {Accumulate::qr, Accumulate::gram, Accumulate::automatic}) {
     Summary summary({210, 200}, accumulate);
     summary.add(pairs.X1, pairs.X2);
-    expect_first_of_all(summary, 7, "B sytrd");
+    expect_first_of_all(summary, 7, Covariance::largest_identity(), "B sytrd");
   }
   // Features that others determine.
   Pairs dependent = pairs;
   dependent.X1.bottomRows(10) = dependent.X1.topRows(10);
   Summary summary({210, 200}, Accumulate::qr);
   summary.add(dependent.X1, dependent.X2);
-  expect_first_of_all(summary, 7, "B sytrd");
+  expect_first_of_all(summary, 7, Covariance::largest_identity(), "B sytrd");
 }
 
 // Equal correlations are settled by the same rules: two domains that share 5 features.
@@ -193,10 +192,10 @@ TEST(FewComponents, SettleTiesAlike) {
 
 TEST(FewComponents, OfManyFeaturesComeWithoutTheOtherCorrelations) {
   Random random(8);
-  const Pairs pairs = pairs_of(random, 1230, 1210, 3000, 12);
+  const Pairs pairs = pairs_of(random, 1230, 1210, 5000, 12);
   Summary summary({1230, 1210}, Accumulate::gram);
   summary.add(pairs.X1, pairs.X2);
-  expect_first_of_all(summary, 5, "B lanczos potrf");
+  expect_first_of_all(summary, 5, Covariance::identity(200), "B lanczos potrf");
 
   const Covariance C = Covariance::correlation(5);
   const Model model = fit(summary, C, C), again = fit(summary, C, C);
@@ -210,8 +209,6 @@ TEST(FewComponents, OfManyFeaturesComeWithoutTheOtherCorrelations) {
   const Matrix X = pairs.X2.leftCols(20);
   EXPECT_EQ(translate(loaded, Domain::two, Domain::one, X, Method::lmmse),
             translate(model, Domain::two, Domain::one, X, Method::lmmse));
-  const Attained attained = verify(model, MatrixView(pairs.X1), MatrixView(pairs.X2));
-  EXPECT_TRUE(attained.certified) << attained.gap;
 }
 
 // No gap anywhere: the whole way is taken, and the route says why.

@@ -31,8 +31,7 @@ void add_canonical_correlations(report::Page& page, const Certificate& certifica
                           .whole_x = true,
                           .y_low = 0,
                           .y_high = std::max(1.0, correlations(0))};
-  page.section("Canonical correlations")
-      .figure(report::stems({series}, axes), caption);
+  page.section("Canonical correlations").figure(report::stems({series}, axes), caption);
 }
 
 }  // namespace

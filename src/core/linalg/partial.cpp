@@ -17,8 +17,6 @@ namespace cgmca::linalg {
 namespace {
 
 constexpr random_numbers::Purpose kStart{7};  // of random numbers
-// Eigenvectors computed by inverse iteration are used if their products differ from 0 and 1 by at most this.
-constexpr double kOrthonormalVectors = 1e-13;
 
 // Eigenvectors of the tridiagonal matrix of `diagonal` and `beside`, n×count, of the largest eigenvalues, descending:
 // bisection and inverse iteration.
@@ -122,7 +120,7 @@ std::optional<SymmetricEigen> leading_eigen(const MatrixView& A, const CountOf& 
   if (!work) return {};
   check("ormtr", turn(work->data(), static_cast<lapack_int>(work->size())));
   const Matrix square = AtB(*Z, *Z);
-  if (!((square - Matrix::Identity(count, count)).cwiseAbs().maxCoeff() <= kOrthonormalVectors)) return {};
+  if (!((square - Matrix::Identity(count, count)).cwiseAbs().maxCoeff() <= thresholds::kOrthonormalVectors)) return {};
   return SymmetricEigen{std::move(values), std::move(*Z)};
 }
 

@@ -139,6 +139,8 @@ class ForeignBackend final : public linalg::Backend {
     if (remote_ && bounds.smallest > 0) {  // as one that has a Cholesky factor from this
       const Array R = cpu().cholesky(bare(A));
       if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R)};
+    } else if (!bounds.factor.R.empty()) {
+      bounds.factor.R = hidden(bounds.factor.R);
     }
     return bounds;
   }

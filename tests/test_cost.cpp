@@ -53,6 +53,35 @@ TEST(Cost, OfAFewDirectionsOfAGramSummary) {
             1.1 * (gram + cholesky + qr + B + eigen + condition + maps + proof));
 }
 
+// Few directions: nothing is spent on the others. Only the triangles of the domains, B, and a tridiagonal BBᵀ.
+TEST(Cost, OfAFewDirectionsWithoutTheOthers) {
+  Random random(7);
+  const double d = 200, n = 1300, p = 2 * d, k = 5;
+  const Pairs pairs = random_pairs(random, 200, 200, 1300);
+  const double frame = 4 * d * d * (2 * p - d / 3), in_frame = 2 * d * d * n + p * p * n, triangle = 4 * cube(p) / 3,
+               whitening = 4 * d * d * (p - d / 3), B = 2 * cube(d), square = cube(d), tridiagonal = 4 * cube(d) / 3,
+               condition = 400 * d * d, maps = 8 * d * d * k, proof = 8 * d * p * k;
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, Covariance::identity(5), Accumulate::qr); }),
+            1.1 * (frame + in_frame + triangle + whitening + B + square + tridiagonal + condition + maps + proof));
+}
+
+// The same of many features: a Gram summary whose conditioning six Cholesky factors prove, two more and B, a basis of
+// some 200 dimensions, and one product and one factor for the proof. No eigenvalues, no singular values.
+TEST(Cost, OfAFewDirectionsOfMany) {
+  Random random(8);
+  const double d = 1200, n = 5000, p = 2 * d, k = 4, basis = 200;
+  const Matrix causes = random.matrix(10, 5000);
+  const Pairs pairs = {random.matrix(1200, 10) * causes + random.matrix(1200, 5000),
+                       random.matrix(1200, 10) * causes + random.matrix(1200, 5000)};
+  const double gram = p * p * n, factors = 8 * cube(d) / 3, B = 2 * cube(d),
+               lanczos = 4 * d * d * basis + 16 * d * basis * basis, proof = 4 * cube(d) / 3, products = 400 * d * d,
+               maps = 16 * d * d * k;
+  const double eigen = linalg::cost(linalg::Work::eigen).operations;
+  EXPECT_LT(cost_of([&] { fit_summary(pairs, Covariance::identity(4), Accumulate::automatic); }),
+            1.1 * (gram + factors + B + lanczos + proof + products + maps));
+  EXPECT_EQ(linalg::cost(linalg::Work::eigen).operations, eigen);
+}
+
 // A feature that never varies costs nothing.
 TEST(Cost, OfConstantFeatures) {
   Random random(2);

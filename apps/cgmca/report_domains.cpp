@@ -15,7 +15,14 @@ namespace {
 
 constexpr Index kDirections = 12, kPairs = 45;  // shown at most
 
-void add_canonical_correlations(report::Page& page, const Vector& correlations) {
+void add_canonical_correlations(report::Page& page, const Certificate& certificate) {
+  const Vector& correlations = certificate.singular_B;
+  const Index all = std::min(certificate.ranks[0], certificate.ranks[1]);
+  std::string caption =
+      "How strongly the two domains share each direction; 1: fully. All at 1 means fewer pairs than features.";
+  if (correlations.size() < all) {
+    caption += fmt::format(" A fit of few directions finds the leading {} of {} only.", correlations.size(), all);
+  }
   report::Series series{"", {}, {correlations.begin(), correlations.end()}};
   for (Index j = 1; j <= correlations.size(); ++j) series.x.push_back(static_cast<double>(j));
   const report::Axes axes{.title = "Canonical correlations",
@@ -24,15 +31,13 @@ void add_canonical_correlations(report::Page& page, const Vector& correlations) 
                           .whole_x = true,
                           .y_low = 0,
                           .y_high = std::max(1.0, correlations(0))};
-  page.section("Canonical correlations")
-      .figure(report::stems({series}, axes),
-              "How strongly the two domains share each direction; 1: fully. All at 1 means fewer pairs than features.");
+  page.section("Canonical correlations").figure(report::stems({series}, axes), caption);
 }
 
 }  // namespace
 
 void add_correlations(report::Page& page, const Model& model) {
-  if (model.count() == 2) return add_canonical_correlations(page, model.certificate.singular_B);
+  if (model.count() == 2) return add_canonical_correlations(page, model.certificate);
   std::vector<Vector> rows;
   std::vector<std::string> names, directions;
   for (const Domain i : all_domains(model.count())) {

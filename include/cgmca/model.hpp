@@ -86,7 +86,7 @@ struct Certificate {
   bool stopped_early = false;  // a limit on sweeps, seconds or trials ended the search
   Vector singular_A;           // σ(A) of the prescribed covariances; of two domains                               (7)
   Vector singular_B;           // σ(B): the canonical correlations; of two domains                                 (8)
-                               // (of a Gram summary the unused ones to eps/σ)
+                               // (the unused ones to eps/σ or, of few directions of above 1,200, absent)
   std::vector<Index> ranks;    // r_i of the data
   std::vector<Index> covariance_ranks;  // c_i of the prescribed covariances
   double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; of more domains see (39)

@@ -60,8 +60,8 @@ class Certificate:
     covariance_trace : float
         The scale of objective and bound: that of pairs which have nothing to do with each other.
     singular_A, singular_B : ndarray
-        Singular values of the product of the covariances' factors; the canonical correlations. Empty of more than
-        two domains.
+        Singular values of the product of the covariances' factors; the canonical correlations, of a fit of few
+        directions of many only the leading ones. Empty of more than two domains.
     ranks, covariance_ranks : tuple of int
         Of the data, and of the prescribed covariances.
     min_gap : float

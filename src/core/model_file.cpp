@@ -279,7 +279,10 @@ Model Model::unpack(const TensorReader& file) {
   const auto& c = certificate.covariance_ranks;
   if (two) {
     certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
-    certificate.singular_B = file.vector("singular_B", std::min(certificate.ranks[0], certificate.ranks[1]));
+    // All of them, or only the leading ones where a fit of few directions found no others.
+    const Index most = std::min(certificate.ranks[0], certificate.ranks[1]), least = std::min(c[0], c[1]);
+    const Index size = file.length("singular_B");
+    certificate.singular_B = file.vector("singular_B", size < least || size > most ? most : size);
   }
   bool any = false;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "align.hpp"
+#include "linalg/lanczos.hpp"
+#include "linalg/partial.hpp"
 #include "thresholds.hpp"
 
 namespace cgmca {
@@ -19,6 +21,11 @@ using linalg::Array;
 using linalg::ArraySvd;
 using linalg::AtB;
 using linalg::Backend;
+
+// Fewer than an eighth of this many directions, or more, are found without the others.
+constexpr Index kLeastForFew = 192;
+// Below this B's square is tridiagonal sooner than Lanczos' bases are large enough.
+constexpr Index kLeastForLanczos = 1200;
 
 // F = U diag(s)
 Array factor_of(const PrescribedCovariance& C) { return linalg::scaled_columns(C.U.on().copy(C.U), C.s); }
@@ -96,17 +103,27 @@ void find_canonical_directions(Solution& solution, const Factors& factors, Array
 }
 
 // The singular values of B, and the vectors of the first `wanted` and those equal to them, from the eigenvectors of
-// BBᵀ: as accurate as those of an SVD while none of these values is small, at a third of the cost. The other values
-// have errors of eps/σ. Nothing where that is too much.
-std::optional<ArraySvd> leading_svd(const Array& B, Index wanted, double tie) {
+// BBᵀ: as accurate as those of an SVD while none of these values is small, at a third of the cost, and of few vectors
+// at less. The other values have errors of eps/σ. Nothing where that is too much.
+std::optional<ArraySvd> svd_by_square(const Array& B, Index wanted, double tie, bool few) {
   const Backend& on = B.on();
   const bool wide = B.rows() < B.cols();
   const Array G = on.zeros(std::min(B.rows(), B.cols()), std::min(B.rows(), B.cols()));
   wide ? on.add_gram(G, B) : on.add_gram_of_columns(G, B);
-  const linalg::ArrayEigen eigen = on.symmetric_eigen(G);
-  Vector s = eigen.values.cwiseMax(0).cwiseSqrt();
-  while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
-  if (!(s(wanted - 1) >= thresholds::kLeastLeading * s(0) && s(wanted - 1) > tie)) return std::nullopt;
+  Vector s;
+  const auto count = [&](const Vector& values) -> Index {
+    s = values.cwiseMax(0).cwiseSqrt();
+    while (wanted < s.size() && s(wanted - 1) - s(wanted) <= tie) ++wanted;
+    const bool too_many = few && 4 * wanted > s.size();  // equal ones, for which a whole SVD is cheaper
+    return !too_many && s(wanted - 1) >= thresholds::kLeastLeading * s(0) && s(wanted - 1) > tie ? wanted : 0;
+  };
+  linalg::ArrayEigen eigen;
+  if (auto part = few && !on.remote() ? linalg::leading_eigen(on.download(G), count) : std::nullopt) {
+    eigen = {std::move(part->values), on.upload(std::move(part->Q))};
+  } else {
+    eigen = on.symmetric_eigen(G);
+  }
+  if (count(eigen.values) == 0) return std::nullopt;
   Array U = eigen.Q.left(wanted);
   if (on.remote()) U = on.thin_qr(U).Q;  // cuSOLVER's eigenvectors are orthonormal to 1e-11 only
   const linalg::ArrayQr qr = on.thin_qr(wide ? AtB(B, U) : AB(B, U));  // BᵀU = V diag(s), but for rounding
@@ -134,12 +151,21 @@ bool same_covariance(const Covariance& c1, const Covariance& c2) {
 CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const Covariance& c2) {
   const Array& B = factors.B();
   if (factors.saturated) return {{B, Vector::Ones(B.rows()), B, {}}, "B = I"};
-  const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors));
-  if (factors.form == SummaryForm::gram && 2 * wanted <= std::min(B.rows(), B.cols())) {
-    if (auto svd = leading_svd(B, wanted, tie_tolerance(factors))) return {std::move(*svd), "B syevd"};
+  const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors)), least = std::min(B.rows(), B.cols());
+  const double tie = tie_tolerance(factors);
+  const bool few = least >= kLeastForFew && 8 * wanted <= least;
+  const char* failed = "";
+  if (few && least >= kLeastForLanczos) {
+    if (auto svd = linalg::leading_triplets(B, wanted, tie)) return {std::move(*svd), "B lanczos potrf"};
+    failed = " (lanczos potrf failed)";
+  }
+  if (few || (factors.form == SummaryForm::gram && 2 * wanted <= least)) {
+    if (auto svd = svd_by_square(B, wanted, tie, few)) {
+      return {std::move(*svd), fmt::format("B {}{}", few ? "sytrd" : "syevd", failed)};
+    }
   }
   ArraySvd svd = B.on().thin_svd(B);
-  std::string route = fmt::format("B {}", linalg::described(svd.routine));
+  std::string route = fmt::format("B {}{}", linalg::described(svd.routine), failed);
   return {std::move(svd), std::move(route)};
 }
 

@@ -162,6 +162,14 @@ const TensorEntry& TensorReader::find(const std::string& name, const std::vector
   return tensor;
 }
 
+Index TensorReader::length(const std::string& name) const {
+  const auto found = header_.tensors.find(name);
+  if (found == header_.tensors.end()) fail(fmt::format("no array '{}'", name));
+  const auto& shape = found->second.shape;
+  if (shape.size() != 1) fail(fmt::format("array '{}' has {} dimensions, not 1", name, shape.size()));
+  return static_cast<Index>(shape.front());
+}
+
 // The elements [first, first + count) of an array. Those of 32 bits pass through a small buffer.
 void TensorReader::read_numbers(const TensorEntry& tensor, Index first, Index count, double* into) const {
   const auto each = static_cast<Index>(tensor.element_size());

@@ -69,6 +69,7 @@ class TensorReader {
   Index integer(const std::string& key, Index least) const;
   double real(const std::string& key) const;
   bool has(const std::string& name) const { return header_.tensors.contains(name); }
+  Index length(const std::string& name) const;  // of one dimension; fails of any other
   Matrix matrix(const std::string& name, Index rows,
                 Index columns) const;  // of just this shape, all finite
   Vector vector(const std::string& name, Index size) const;

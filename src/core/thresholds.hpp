@@ -70,6 +70,9 @@ inline constexpr double kEqualEntry = 1e-6;
 // σ_1.
 inline constexpr double kLeastLeading = 0.1;
 
+// Eigenvectors computed by inverse iteration are used if their products differ from 0 and 1 by at most this.
+inline constexpr double kOrthonormalVectors = 1e-13;
+
 // A matrix is diagonal if its other entries are at most this part of the largest on the diagonal.
 inline constexpr double kDiagonal = 1e-15;
 

@@ -10,6 +10,7 @@
 #include "backend.hpp"
 #include "core/thresholds.hpp"
 #include "lapack.hpp"
+#include "partial.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -70,8 +71,24 @@ class Cpu final : public Backend {
     view(to) = view(A);
   }
   void assign_lower_from_upper(const Array& A) const override {
-    auto all = view(A);
-    all.triangularView<Eigen::StrictlyLower>() = all.transpose();
+    require(A.rows() == A.cols(), "the triangles of a matrix that is not square");
+    View all = view(A);
+    constexpr Index tile = 64;  // so that both triangles are read and written in whole cache lines
+    const Index n = A.rows(), tiles = (n + tile - 1) / tile;
+    const auto copy_below = [&](Index k) {
+      const Index first = k * tile, width = std::min(tile, n - first);
+      for (Index row = first; row < n; row += tile) {
+        const Index height = std::min(tile, n - row);
+        const Matrix above = all.block(first, row, width, height);
+        if (row == first) {
+          all.block(row, first, height, width).triangularView<Eigen::StrictlyLower>() = above.transpose();
+        } else {
+          all.block(row, first, height, width) = above.transpose();
+        }
+      }
+    };
+    if (n >= 1000) return side_by_side(tiles, copy_below);
+    for (Index k = 0; k < tiles; ++k) copy_below(k);
   }
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
@@ -274,9 +291,10 @@ class Cpu final : public Backend {
     return {std::move(eigen.values), upload(std::move(eigen.Q))};
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return linalg::symmetric_eigenvalues(view(A)); }
-  SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& /*known*/) const override {
-    const Vector values = linalg::symmetric_eigenvalues(view(A));
-    return {values(0), values(values.size() - 1)};
+  SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const override {
+    Bounds bounds = linalg::spectrum_bounds(view(A), known.smallest, thresholds::kSafeGramCondition);
+    if (bounds.R.size() == 0) return {bounds.largest, bounds.smallest};
+    return {bounds.largest, bounds.smallest, {upload(std::move(bounds.R)), bounds.condition}};
   }
 
  private:

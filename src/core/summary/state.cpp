@@ -176,6 +176,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
       sum.add(Xc, added);
       if (safety.measure(sum.G, layout)) {
         *form = std::move(sum);
+        form->factors = safety.take_factors();
       } else {  // what was there before is still accurate
         turn_to_framed();
         framed()->merge(Xc.tile(0, Xc.count()), added, layout);
@@ -186,7 +187,10 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     if (may_choose && GramSafety::diagonal_allows(Xc.squares(), layout)) {
       GramState sum(*on, layout.size());
       sum.add(Xc, added);
-      if (safety.measure(sum.G, layout)) compressed = std::move(sum);
+      if (safety.measure(sum.G, layout)) {
+        sum.factors = safety.take_factors();
+        compressed = std::move(sum);
+      }
     }
     if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
   }

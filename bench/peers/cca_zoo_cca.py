@@ -1,5 +1,6 @@
-"""cca-zoo's CCA of 10 components."""
+"""cca-zoo's CCA: cca_zoo_cca.py NAME1 NAME2 COMPONENTS, of the files of these names."""
 
+import sys
 from inspect import signature
 
 import numpy as np
@@ -10,8 +11,8 @@ try:
 except ImportError:  # its name in older versions
     from cca_zoo.models import CCA
 
-a, b = np.load(f"{FOLDER}/a.npy"), np.load(f"{FOLDER}/b.npy")
+a, b = (np.load(f"{FOLDER}/{name}.npy") for name in sys.argv[1:3])
 a = a[:, a.std(0) > 0]
 size = "n_components" if "n_components" in signature(CCA).parameters else "latent_dimensions"
-model = measured(lambda: CCA(**{size: 10}).fit([a, b]))
+model = measured(lambda: CCA(**{size: int(sys.argv[3])}).fit([a, b]))
 np.save(f"{FOLDER}/cca_zoo.npy", model.transform([a, b]))

@@ -196,10 +196,10 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
 
 
 def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Sequence[Optional[str]], *,
-               covariance: Any = None, n_components: Any = None, max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
-               repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Any = None,
-               extra_Y: Any = None, extra: Any = None, graph: Any = "full",
-               progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+               covariance: Any = None, n_components: Any = None, max_rank: Any = None, ridge: Any = None,
+               criterion: Optional[str] = None, folds: int = 5, repeats: Optional[int] = None, seed: int = 1,
+               rank_tol: Optional[float] = None, extra_X: Any = None, extra_Y: Any = None, extra: Any = None,
+               graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> TuneResult:
     """`tune` for samples that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`.
 
     ``names`` are those of the domains, None where there is none.

@@ -199,7 +199,8 @@ def least(before, result, seconds):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("engines", nargs="*", metavar="dask|spark|mpi|parts", default=["dask", "spark", "mpi", "parts"])
+    engines = ["dask", "spark", "mpi", "parts"]
+    options.add_argument("engines", nargs="*", metavar="dask|spark|mpi|parts", default=engines)
     options.add_argument("--data", choices=("generated", "mnist"), default="generated")
     options.add_argument("--rows", type=int, default=2_000_000)
     options.add_argument("--features", type=int, default=128)
@@ -211,7 +212,7 @@ def main():
     options.add_argument("--build", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent / "build")
     options.add_argument("--folder", type=pathlib.Path)
     given = options.parse_args()
-    if wrong := set(given.engines) - {"dask", "spark", "mpi", "parts"}:
+    if wrong := set(given.engines) - set(engines):
         options.error(f"no engine {', '.join(sorted(wrong))}; there are dask, spark, mpi and parts")
 
     with tempfile.TemporaryDirectory(dir=given.folder) as name:

@@ -195,11 +195,11 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     return _result(found)
 
 
-def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Sequence[Optional[str]], *, covariance: Any = None, n_components: Any = None,
-               max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
-               repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra_X: Any = None,
-               extra_Y: Any = None, extra: Any = None, graph: Any = "full",
-               progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Sequence[Optional[str]], *,
+               covariance: Any = None, n_components: Any = None, max_rank: Any = None, ridge: Any = None,
+               criterion: Optional[str] = None, folds: int = 5, repeats: Optional[int] = None, seed: int = 1,
+               rank_tol: Optional[float] = None, extra_X: Any = None, extra_Y: Any = None, extra: Any = None,
+               graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> TuneResult:
     """`tune` for samples that workers deal to folds: make((folds, repeats, seed)). For `cgmca.dask` and `cgmca.spark`.
 
     ``names`` are those of the domains, None where there is none.
@@ -217,7 +217,8 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Seque
         more = _extra_of(extra, names)
     grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
-    found = _core.tune_folds(dealt, **grid, extra=[_tables.plain(rows) for rows in more], graph=graph, progress=progress)
+    found = _core.tune_folds(dealt, **grid, extra=[_tables.plain(rows) for rows in more], graph=graph,
+                             progress=progress)
     return _result(found, **({} if full else {"graph": graph}))
 
 

@@ -75,8 +75,8 @@ def tune(X: Any, Y: Any = None, *, sample_weight: Any = None, **settings: Any) -
     """`cgmca.tune` over the matched samples of two or more Dask arrays or data frames, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and
-    are refused. Each part of the data is dealt to folds by itself, so that other chunks make other folds.
+    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
+    themselves and are refused. Each part of the data is dealt to folds by itself, so that other chunks make other folds.
     """
     names, domains, weights = _matched(X, Y, sample_weight)
     features = tuple(domain.features for domain in domains)

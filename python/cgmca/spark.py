@@ -73,8 +73,8 @@ def tune(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[st
     """`cgmca.tune` over the matched samples of a Spark data frame, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and
-    are refused. Each partition is dealt to folds by itself, so that other partitions make other folds.
+    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
+    themselves and are refused. Each partition is dealt to folds by itself, so that other partitions make other folds.
     """
     names, domains = _domains_of(X, Y)
     reader = _Reader(domains, weight)

@@ -122,7 +122,8 @@ def test_empty_partitions_and_empty_frames(pairs, data):
 
 def changed(pairs, row, value):
     from pyspark.sql import functions
-    return (pairs.repartitionByRange(4, "row").sortWithinPartitions("row")
+    # By a hash, which puts a row into the same partition each time; ranges are drawn from a sample, anew each time.
+    return (pairs.repartition(4, functions.expr("int(row / 500)")).sortWithinPartitions("row")
             .withColumn("y", functions.when(functions.col("row") == row, functions.expr(value)).otherwise(pairs["y"])))
 
 
@@ -134,9 +135,10 @@ def changed(pairs, row, value):
 def test_bad_rows_name_partition_and_row(pairs, value, message):
     from pyspark.sql import functions
     bad = changed(pairs, 1777, value)
-    where = bad.withColumn("partition", functions.spark_partition_id()).where("partition = 3").agg(
-        functions.min("row")).first()[0]
-    with pytest.raises(Exception, match="partition 3: " + message.format(1777 - where)):
+    places = bad.select("row", functions.spark_partition_id().alias("partition")).toPandas()
+    partition = places["partition"][places["row"] == 1777].item()
+    before = ((places["partition"] == partition) & (places["row"] < 1777)).sum()
+    with pytest.raises(Exception, match=f"partition {partition}: " + message.format(before)):
         cgmca.spark.summarize(bad, "x", "y")
 
 
@@ -202,10 +204,12 @@ def test_an_executor_killed_in_mid_run_costs_nothing_but_time(pairs, data, tmp_p
     killer.join()
     assert killed and model.n_samples_ == 2000
     assert_same_model(model, halves(data))
-    processes = {process for _, process in log.entries()}
-    assert len(processes) >= 3  # two, and the one that took the place of the killed
-    read = [block for block, _ in log.entries()]
-    assert len(set(read)) == 24 and len(read) > 24
+    # What the killed one had read is read again: by the other one, or by one that took its place.
+    readers = {}
+    for block, process in log.entries():
+        readers.setdefault(block, set()).add(process)
+    assert len(readers) == 24 and all(processes - set(killed) for processes in readers.values())
+    assert sum(killed[0] in processes for processes in readers.values()) >= 4
 
 
 def test_all_of_mnist(spark, tmp_path):

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.."
 folder=$(cd "$1" && pwd)
 root=$PWD/build-deb/bare
 tests/install/make_bare_debian "$root" ca-certificates
+trap 'umount "$root/proc"' EXIT
 packages=(cgmca libcgmca0 libcgmca-io0 libcgmca-dev python3-cgmca cgmca-doc)
 in_it() { chroot "$root" env -C /check DEBIAN_FRONTEND=noninteractive "$@"; }
 

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 wheel=$1 digits=${2:-}
 root=$PWD/build-wheel/bare
 tests/install/make_bare_debian "$root" python3 python3-venv ca-certificates
+trap 'umount "$root/proc"' EXIT
 for package in libopenblas0 libhdf5-103 libzip4 libfmt9 libpng16-16; do
   if chroot "$root" dpkg-query -W "$package" >/dev/null 2>&1; then
     echo "check_wheel: the bare system has $package" >&2

@@ -49,7 +49,7 @@ TEST_F(IoTest, AnAbsentOrUnreadableFileIsAnIoErrorWithTheReason) {
   fs::create_directory(path("folder.npy"));
   EXPECT_THROW(io::open_npy(path("folder.npy"), "", {}), IoError);
   ASSERT_EQ(::mkfifo(path("pipe.npy").c_str(), 0600), 0);
-  expect_says(message_of<IoError>([&] { read(path("pipe.npy")); }), {"no regular file"});
+  expect_says(message_of<IoError>([&] { read(path("pipe.npy")); }), {"not a regular file"});
   if (::geteuid() == 0) return;  // root may read anything
   put_bytes(path("secret.npy"), "");
   fs::permissions(path("secret.npy"), fs::perms::none);

@@ -203,7 +203,7 @@ TEST_F(Hdf5Test, AShapeBeyondMemoryIsRefusedAndABlockOfItRead) {
 }
 
 TEST_F(Hdf5Test, DamagedFilesAreFormatErrorsWithHdf5sReason) {
-  put_bytes(path("text.h5"), "this is not an HDF5 file, however it is called");
+  put_bytes(path("text.h5"), "this is no HDF5 file, however it is called");
   expect_says(refusal("text.h5"), {"text.h5' (42 bytes)", "signature"});
 
   put("a.h5", "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {64, 64}, std::vector<double>(4096, 0.25), {64, 64});
@@ -222,7 +222,7 @@ TEST_F(Hdf5Test, WhatCannotBeReadIsAnIoError) {
   const auto io_error = [&](const std::string& file) { return message_of<IoError>([&] { open_hdf5(file, "", {}); }); };
   expect_says(io_error(path("absent.h5")), {"absent.h5", "No such file"});
   expect_says(io_error(folder.string()), {"Is a directory"});
-  expect_says(io_error("/dev/null"), {"no regular file"});
+  expect_says(io_error("/dev/null"), {"not a regular file"});
 }
 
 TEST_F(Hdf5Test, AFullDiskLeavesTheOldFileAlone) {

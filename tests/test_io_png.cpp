@@ -151,7 +151,7 @@ TEST_F(PngTest, AnyTruncationAndAnyFlippedBitIsAFormatError) {
   put(path("good.png"), picture);
   const std::string good = bytes_of(path("good.png"));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    expect_says(refusal(good.substr(0, size)), {fmt::format("({} bytes)", size), "no sound PNG image"});
+    expect_says(refusal(good.substr(0, size)), {fmt::format("({} bytes)", size), "not a sound PNG image"});
   }
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
@@ -179,9 +179,9 @@ TEST_F(PngTest, ASizeTheFileCannotHoldIsRefusedBeforeMemoryIsTaken) {
   const std::string good = bytes_of(path("good.png"));
   expect_says(refusal(with_size(good, 1'000'000, 1'000'000)),
               {"claims 1000000×1000000 pixels", fmt::format("{} bytes", good.size())});
-  expect_says(refusal(with_size(good, 2'000'000, 4)), {"no sound PNG image", "IHDR"});
-  expect_says(refusal(with_size(good, 0, 4)), {"no sound PNG image", "IHDR"});
-  expect_says(refusal(with_size(good, 4, 5)), {"no sound PNG image"});
+  expect_says(refusal(with_size(good, 2'000'000, 4)), {"not a sound PNG image", "IHDR"});
+  expect_says(refusal(with_size(good, 0, 4)), {"not a sound PNG image", "IHDR"});
+  expect_says(refusal(with_size(good, 4, 5)), {"not a sound PNG image"});
 }
 
 TEST_F(PngTest, AFolderIsReadInNaturalOrderSubfoldersIncluded) {

@@ -170,6 +170,18 @@ TEST(Backend, WhatARemoteOneKnowsOfASumIsForgottenWhenTheSumChanges) {
   }
 }
 
+TEST(Backend, TheRouteNamesWhatRanOnIt) {
+  const ForeignBackend remote(true);
+  Random random(11);
+  const Pairs pairs = random_pairs(random, 200, 200, 3000, 1.0);
+  const Covariance C = Covariance::identity(4);
+  const Model here = fit(on(linalg::cpu(), pairs, Accumulate::gram), C, C);
+  const Model there = fit(on(remote, pairs, Accumulate::gram), C, C);
+  EXPECT_TRUE(here.certificate.route.ends_with("B sytrd")) << here.certificate.route;
+  EXPECT_TRUE(there.certificate.route.ends_with("B syevd")) << there.certificate.route;
+  expect_close(there, here);
+}
+
 TEST(Backend, ADeviceThatIsNotThereIsAnErrorOrTheProcessor) {
   if (cuda_device().usable) GTEST_SKIP() << "there is one: " << cuda_device().description;
   EXPECT_THROW(Summary({3, 2}, Accumulate::automatic, Device::cuda), DeviceError);

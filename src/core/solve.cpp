@@ -22,9 +22,9 @@ using linalg::ArraySvd;
 using linalg::AtB;
 using linalg::Backend;
 
-// Fewer than an eighth of this many directions, or more, are found without the others.
+// Of B with at least so many directions, an eighth of them or fewer are found without the others.
 constexpr Index kLeastForFew = 192;
-// Below this B's square is tridiagonal sooner than Lanczos' bases are large enough.
+// Below this size B's square is made tridiagonal sooner than Lanczos' bases are large enough.
 constexpr Index kLeastForLanczos = 1200;
 
 // F = U diag(s)
@@ -104,8 +104,8 @@ void find_canonical_directions(Solution& solution, const Factors& factors, Array
 
 // The singular values of B, and the vectors of the first `wanted` and those equal to them, from the eigenvectors of
 // BBᵀ: as accurate as those of an SVD while none of these values is small, at a third of the cost, and of few vectors
-// at less. The other values have errors of eps/σ. Nothing where that is too much.
-std::optional<ArraySvd> svd_by_square(const Array& B, Index wanted, double tie, bool few) {
+// at less. The other values have errors of eps/σ. Nothing where that is too much. The route is what ran: sytrd or syevd.
+std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, bool few) {
   const Backend& on = B.on();
   const bool wide = B.rows() < B.cols();
   const Array G = on.zeros(std::min(B.rows(), B.cols()), std::min(B.rows(), B.cols()));
@@ -118,10 +118,12 @@ std::optional<ArraySvd> svd_by_square(const Array& B, Index wanted, double tie, 
     return !too_many && s(wanted - 1) >= thresholds::kLeastLeading * s(0) && s(wanted - 1) > tie ? wanted : 0;
   };
   linalg::ArrayEigen eigen;
+  const char* routine = "sytrd";
   if (auto part = few && !on.remote() ? linalg::leading_eigen(on.download(G), count) : std::nullopt) {
     eigen = {std::move(part->values), on.upload(std::move(part->Q))};
   } else {
     eigen = on.symmetric_eigen(G);
+    routine = "syevd";
   }
   if (count(eigen.values) == 0) return std::nullopt;
   Array U = eigen.Q.left(wanted);
@@ -132,7 +134,7 @@ std::optional<ArraySvd> svd_by_square(const Array& B, Index wanted, double tie, 
   std::sort(s.begin(), s.end(), std::greater<>());  // of values equal to rounding the order may have changed
   Array V = linalg::scaled_columns(qr.Q, diagonal.cwiseSign());
   if (!wide) std::swap(U, V);
-  return ArraySvd{std::move(U), std::move(s), std::move(V), {}};
+  return CrossSvd{{std::move(U), std::move(s), std::move(V), {}}, fmt::format("B {}", routine)};
 }
 
 // Both are left to the data in the same way, or are the same matrix.
@@ -160,8 +162,9 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
     failed = " (lanczos potrf failed)";
   }
   if (few || (factors.form == SummaryForm::gram && 2 * wanted <= least)) {
-    if (auto svd = svd_by_square(B, wanted, tie, few)) {
-      return {std::move(*svd), fmt::format("B {}{}", few ? "sytrd" : "syevd", failed)};
+    if (auto found = svd_by_square(B, wanted, tie, few)) {
+      found->route += failed;
+      return std::move(*found);
     }
   }
   ArraySvd svd = B.on().thin_svd(B);

@@ -1,4 +1,4 @@
-// Cross-validation against doing it by hand on the raw data, the permutation test against data of known structure.
+// Cross-validation against doing it by hand on the raw data.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "testing.hpp"
+#include "sharing.hpp"
 
 namespace cgmca {
 namespace {
@@ -15,6 +15,7 @@ using testing::Pairs;
 using testing::Random;
 using testing::random_pairs;
 using testing::relative;
+using testing::sharing;
 
 FoldOptions dealt(Index folds, Index repeats = 1, Accumulate accumulate = Accumulate::automatic) {
   FoldOptions options;
@@ -46,13 +47,6 @@ RawSplit raw_split(const Pairs& pairs, const Folds& folds, Index repeat, Index f
   split.training = {pairs.X1(Eigen::all, training), pairs.X2(Eigen::all, training)};
   split.held_out = {pairs.X1(Eigen::all, split.held), pairs.X2(Eigen::all, split.held)};
   return split;
-}
-
-// Pairs that share `shared` causes and nothing else, in d features each.
-Pairs sharing(Random& random, Index shared, Index d, Index n, double noise) {
-  const Matrix causes = random.matrix(shared, n);
-  return {random.orthonormal(d, shared) * causes + noise * random.matrix(d, n),
-          random.orthonormal(d, shared) * causes + noise * random.matrix(d, n)};
 }
 
 TEST(Folds, AreBalancedAndDifferFromRepeatToRepeat) {
@@ -114,6 +108,17 @@ double log_ratio(const Pairs& training, double ridge, const Vector& x1, const Ve
   return log_density(missed, left) - log_density(y2, T2);
 }
 
+// Mean of log r / log N over queries Z2, whose partners `own` among N points Z1 are in place r.
+double place_error(const Matrix& Z1, const Matrix& Z2, const std::vector<Index>& own) {
+  double sum = 0;
+  for (Index q = 0; q < Z2.cols(); ++q) {
+    const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
+    const Index nearer = (distances.array() < distances(own[static_cast<std::size_t>(q)])).count();
+    sum += std::log(1.0 + static_cast<double>(nearer)) / std::log(static_cast<double>(Z1.cols()));
+  }
+  return sum / static_cast<double>(Z2.cols());
+}
+
 TEST(Tuning, LikelihoodAndPartnerAreThoseOfTheRawData) {
   Random random(31);
   const Pairs pairs = random_pairs(random, 6, 5, 60, 1.0);
@@ -139,16 +144,13 @@ TEST(Tuning, LikelihoodAndPartnerAreThoseOfTheRawData) {
       const Covariance C = trial.candidate.covariance();
       const Model model = fit(split.training.X1, split.training.X2, C, C, trial.candidate.options());
       const Matrix Z1 = apply(model, Domain::one, all), Z2 = apply(model, Domain::two, split.held_out.X2);
-      double ratios = 0, part = 0;
+      double ratios = 0;
       for (Index q = 0; q < Z2.cols(); ++q) {
         ratios +=
             log_ratio(split.training, trial.candidate.ridge.value, split.held_out.X1.col(q), split.held_out.X2.col(q));
-        const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
-        const double own = distances(split.held[static_cast<std::size_t>(q)]);
-        part += std::log(1.0 + static_cast<double>((distances.array() < own).count())) / std::log(80.0);
       }
       ratio += ratios / static_cast<double>(Z2.cols()) / 3;
-      nearer += part / static_cast<double>(Z2.cols()) / 3;
+      nearer += place_error(Z1, Z2, split.held) / 3;
     }
     EXPECT_NEAR(trial[Criterion::likelihood].mean, -2 * ratio, 1e-9 * (1 + std::abs(ratio)));
     EXPECT_NEAR(trial[Criterion::partner].mean, nearer, 1e-12);
@@ -180,11 +182,7 @@ TEST(Tuning, RidgesOfWideDataAreThoseOfTheFit) {
       const double spread =
           model.domain(Domain::one).mixing.squaredNorm() + model.domain(Domain::two).mixing.squaredNorm();
       distance += (Z1(Eigen::all, split.held) - Z2).squaredNorm() / static_cast<double>(Z2.cols()) / spread / 3;
-      for (Index q = 0; q < Z2.cols(); ++q) {
-        const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
-        const Index nearer = (distances.array() < distances(split.held[static_cast<std::size_t>(q)])).count();
-        place += std::log(1.0 + static_cast<double>(nearer)) / std::log(30.0) / static_cast<double>(Z2.cols()) / 3;
-      }
+      place += place_error(Z1, Z2, split.held) / 3;
     }
     EXPECT_NEAR(trial[Criterion::translation].mean, missed, 1e-9) << trial.candidate.description();
     EXPECT_NEAR(trial[Criterion::distance].mean, distance, 1e-9) << trial.candidate.description();
@@ -332,12 +330,7 @@ TEST(Tuning, SaysWhereABaselineDoesBetter) {
     const Pairs& held = split.held_out;
     apart +=
         (held.X1 - held.X2).squaredNorm() / (held.X1.colwise() - split.training.X1.rowwise().mean()).squaredNorm() / 4;
-    for (std::size_t q = 0; q < split.held.size(); ++q) {
-      const Vector distances = (X1.colwise() - X2.col(split.held[q])).colwise().squaredNorm();
-      const Index before = (distances.array() < distances(split.held[q])).count();
-      nearer +=
-          std::log(1.0 + static_cast<double>(before)) / std::log(24.0) / static_cast<double>(split.held.size()) / 4;
-    }
+    nearer += place_error(X1, held.X2, split.held) / 4;
   }
   EXPECT_NEAR(at(result.unmapped, Criterion::translation).mean, apart, 1e-12);
   EXPECT_NEAR(at(result.unmapped, Criterion::partner).mean, nearer, 1e-12);
@@ -503,100 +496,6 @@ TEST(Tuning, SaysWhatIsWrong) {
     EXPECT_EQ(problem.row, 7);
   }
   EXPECT_EQ(holding.samples(), 0);
-}
-
-TEST(Permutations, FindTheSharedCauses) {
-  for (Index shared : {0, 1, 3}) {
-    Random random(7 + static_cast<std::uint64_t>(shared));
-    const Pairs pairs = sharing(random, shared, 8, 150, 0.4);
-    PermutationOptions test;
-    test.permutations = 200;
-    test.level = 0.01;
-    Summary rows({8, 8}), compressed({8, 8}, Accumulate::qr);
-    rows.add(pairs.X1.leftCols(32), pairs.X2.leftCols(32));  // n = 2p: kept as they are
-    compressed.add(pairs.X1, pairs.X2);
-    const PermutationTest by_rotation = permutation_test(compressed, {}, test);
-    EXPECT_TRUE(by_rotation.rotations);
-    EXPECT_EQ(by_rotation.significant, shared);
-    const PermutationTest by_permutation = permutation_test(rows, {}, test);
-    EXPECT_FALSE(by_permutation.rotations);
-    EXPECT_EQ(by_permutation.significant, shared);
-    for (const auto* found : {&by_rotation, &by_permutation}) {
-      EXPECT_TRUE(std::is_sorted(found->p_values.begin(), found->p_values.end()));
-      EXPECT_GE(found->p_values.front(), 1.0 / 201);
-    }
-  }
-}
-
-// Where the rows are no longer kept, rotations take the place of permutations: on normal data the p-values are the
-// same.
-TEST(Permutations, AndRotationsAgreeOnNormalData) {
-  Random random(11);
-  const Index d = 5, n = 60;
-  Pairs pairs = sharing(random, 1, d, n, 1.1);
-  const Covariance I = Covariance::identity(1);
-  Summary summary({d, d}, Accumulate::qr);
-  summary.add(pairs.X1, pairs.X2);
-  PermutationOptions test;
-  test.permutations = 2000;
-  const PermutationTest by_rotation = permutation_test(summary, {}, test);
-  ASSERT_TRUE(by_rotation.rotations);
-  const double found = fit(summary, I, I).certificate.singular_B(0);
-  double reached = 1;
-  constexpr int times = 1000;
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  for (int b = 0; b < times; ++b) {
-    std::shuffle(order.begin(), order.end(), random.generator());
-    reached += fit(pairs.X1, pairs.X2(Eigen::all, order), I, I).certificate.singular_B(0) >= found;
-  }
-  const double expected = reached / (times + 1);
-  EXPECT_GT(expected, 0.02);  // so that there is something to compare
-  EXPECT_LT(expected, 0.98);
-  EXPECT_NEAR(by_rotation.p_values[0], expected, 4 * std::sqrt(expected * (1 - expected) * (1.0 / 1000 + 1.0 / 2000)));
-}
-
-TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {
-  Random random(8);
-  const Pairs pairs = sharing(random, 2, 20, 30, 0.5);
-  Summary summary({20, 20});
-  summary.add(pairs.X1, pairs.X2);
-  Regularization options;
-  options.max_rank = {8, 8};
-  PermutationOptions test;
-  test.permutations = 99;
-  const int before = threads();
-  set_threads(1);
-  const PermutationTest one = permutation_test(summary, options, test);
-  set_threads(2);
-  const PermutationTest two = permutation_test(summary, options, test);
-  EXPECT_EQ(one.p_values, two.p_values);
-  EXPECT_EQ(threads(), 2);
-  set_threads(before);
-}
-
-TEST(Permutations, FindNothingInASaturatedFit) {
-  Random random(9);
-  const Pairs pairs = random_pairs(random, 30, 30, 12);
-  Summary summary({30, 30});
-  summary.add(pairs.X1, pairs.X2);
-  PermutationOptions test;
-  test.permutations = 20;
-  EXPECT_EQ(permutation_test(summary, {}, test).significant, 0);
-  EXPECT_DOUBLE_EQ(permutation_test(summary, {}, test).p_values[0], 1);
-}
-
-TEST(Classifiers, ByHand) {
-  const Matrix samples{{0, 0, 10}, {0, 4, 0}};
-  EXPECT_EQ(nearest_neighbour(samples, {1, 2, 3}, Matrix{{1, 1, 9}, {1, 3, 1}}), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(nearest_neighbour(samples, {1, 2, 3}, Matrix{{0}, {2}}), (std::vector<int>{1}));  // a tie: the first
-  const LinearClassifier linear(Matrix{{-1, -2, 1, 2}}, {7, 7, -3, -3});
-  EXPECT_EQ(linear(Matrix{{-5, 5}}), (std::vector<int>{7, -3}));
-  EXPECT_DOUBLE_EQ(accuracy({1, 2, 3, 4}, {1, 2, 0, 4}), 0.75);
-  EXPECT_THROW(accuracy({}, {}), InvalidInput);
-  EXPECT_THROW(nearest_neighbour(samples, {1, 2}, samples), InvalidInput);
-  EXPECT_THROW(nearest_neighbour(samples, {1, 2, 3}, Matrix(3, 1)), WrongDimension);
-  EXPECT_THROW(LinearClassifier(Matrix(2, 0), {}), InvalidInput);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from ._domains import number_of
-from ._estimators import CGMCA, MCA, _keep_names
+from ._estimators import CGMCA, MCA
+from ._matching import keep_names
 
 
 def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
@@ -60,7 +61,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     estimator._model = model
     if model.has(1):
         estimator.n_features_in_ = model.features(1)
-        _keep_names(estimator, model.feature_names(1))
+        keep_names(estimator, model.feature_names(1))
     return estimator
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from . import _core, _tables
 from ._compat import check_array
 from ._domains import are_several, by_number, in_all_domains, names_of_new
-from ._estimators import CGMCA, _as_columns
+from ._estimators import CGMCA
+from ._matching import as_columns
 from ._settings import as_count, as_fraction, as_ridge, per_domain
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     references = _tables.plain(_tables.in_order(references, names_of_X, "references"))
     if references is not None and criterion != "partner":
         raise ValueError("references are for criterion='partner'; labelled ones are labelled_X and labelled_y")
-    X, Y = _as_rows(X), _as_columns(Y, finite=False)
+    X, Y = _as_rows(X), as_columns(Y, finite=False)
     weights = _tables.weights_of(sample_weight, len(X))
     if weights is not None and len(X) == len(Y) and not weights.all():
         kept = weights > 0
@@ -261,7 +262,7 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
                 graph: Any, progress: Any) -> TuneResult:
     extra = [_tables.plain(_tables.in_order(more, _tables.names_of(rows), f"extra[{i}]"))
              for i, (more, rows) in enumerate(zip(extra, arrays))]
-    arrays = [_as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(arrays)]
+    arrays = [as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(arrays)]
     n = len(arrays[0])
     weights = _tables.weights_of(sample_weight, n)
     classes = None if labels is None else np.asarray(labels).ravel()
@@ -364,10 +365,10 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
         if are_several(X):
             if Y is not None:
                 raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
-            arrays = [_as_columns(rows, f"X[{i}]", finite=False)
+            arrays = [as_columns(rows, f"X[{i}]", finite=False)
                       for i, rows in enumerate(in_all_domains(X, names_of_new(X) or [None] * len(X), "the test"))]
         else:
-            arrays = [_as_rows(X), _as_columns(Y, finite=False)]
+            arrays = [_as_rows(X), as_columns(Y, finite=False)]
         weights = _tables.weights_of(sample_weight, len(arrays[0]))
         summary = _core.Summary(*(rows.shape[1] for rows in arrays)).add(*arrays, sample_weight=weights)
     m = len(summary.n_features)

@@ -24,6 +24,13 @@ def make_pairs(n=200, d1=8, d2=6, causes=4, noise=0.3, seed=0):
     return X, Y
 
 
+def make_views(n=200, features=(8, 6, 5), causes=4, noise=0.5, seed=0):
+    """Views of the same causes, with means far from zero."""
+    random = np.random.default_rng(seed)
+    t = random.normal(size=(n, causes))
+    return [t @ random.normal(size=(causes, d)) + noise * random.normal(size=(n, d)) + 5 for d in features]
+
+
 def load_experiment(name):
     """experiments/NAME.py as a module, under a name that shadows no package."""
     spec = importlib.util.spec_from_file_location(f"experiment_{name}", ROOT / "experiments" / f"{name}.py")
@@ -50,6 +57,11 @@ def interrupt(setup, work, after="", seconds=0.5):
 @pytest.fixture
 def pairs():
     return make_pairs()
+
+
+@pytest.fixture
+def views():
+    return make_views()
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 import cgmca
 from cgmca import CGMCA, MCA, Summary
-from conftest import make_pairs
 
 TIMES = np.arange(200) % 4
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import scipy.io
 
 from conftest import ROOT
 
+sys.path.insert(0, str(ROOT / "tests"))
+from tables import write_table
 
 PAGES = ["README.md", "docs/start/matlab.md", "docs/start/command-line.md", "docs/howto/weights.md",
          "docs/howto/covariance.md"]
@@ -17,14 +20,6 @@ PAGES = ["README.md", "docs/start/matlab.md", "docs/start/command-line.md", "doc
 def blocks(page):
     text = (ROOT / page).read_text()
     return [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)]
-
-
-def write_table(path, X, names, samples, gaps):
-    with open(path, "w") as file:
-        file.write("sample," + ",".join(names) + "\n")
-        for j in samples:
-            cells = ("NA" if (j, k) in gaps else repr(float(x)) for k, x in enumerate(X[j]))
-            file.write(f"s{j}," + ",".join(cells) + "\n")
 
 
 @pytest.fixture

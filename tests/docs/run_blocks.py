@@ -21,17 +21,12 @@ import time
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from tables import write_table
+
 SHOWN = ("text", "cmake", "toctree", "include", "eval-rst", "doxygenfile", "")
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>.*?) -->\s*)?^(?P<indent> *)```(?P<kind>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```",
                    re.MULTILINE | re.DOTALL)
-
-
-def write_table(path, X, names, samples, gaps):
-    with open(path, "w") as file:
-        file.write("sample," + ",".join(names) + "\n")
-        for j in samples:
-            cells = ("NA" if (j, k) in gaps else repr(float(x)) for k, x in enumerate(X[j]))
-            file.write(f"s{j}," + ",".join(cells) + "\n")
 
 
 def furnish(folder):

@@ -15,10 +15,10 @@ using linalg::Array;
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
-// A remote back end gets at least so many where they lie: fewer wait on the host for more.
+// A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
-// It looks after so many whether the Gram form is safe, unless a domain has half as many features: there it pays to
-// compress fewer than twice as many samples as features.
+// It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
+// features of the largest domain if that is more: it pays there not to wait for 2p samples.
 constexpr Index kRemoteBlock = 32768;
 
 Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
@@ -127,7 +127,7 @@ Index Summary::State::capacity() const {
   return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
 }
 
-// How many of the next samples are compressed where they lie, as they would be next, but without waiting.
+// How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
   if (!on->remote()) return left > capacity() ? capacity() : 0;

@@ -69,8 +69,8 @@ def timed(work):
 
 
 def script(program, path, folder, *arguments):
-    """A peer that is another program, with arguments. It prints its own seconds and the bytes its memory rose by, and leaves its answer in
-    `folder`; what is returned is called like `timed`."""
+    """A peer that is another program, with arguments. It prints its own seconds and the bytes its memory rose by, and
+    leaves its answer in `folder`; what is returned is called like `timed`."""
 
     def run():
         words = subprocess.run([*program, str(ROOT / "bench" / "peers" / path), *map(str, arguments)], check=True,
@@ -111,17 +111,22 @@ class Bench:
             self.skipped.append({"work": work, "peer": peer, "why": why})
 
     def compare(self, work, peer_name, target, ours, peer, check, data_bytes, accuracy=None):
-        """Interleaved runs of both sides. ours: a worker's answer; peer: as `timed` or a function to be timed.
-        check(found): whether the peer found the same as the worker's last answer. accuracy(found): constraint residual and
-        distance of the objective from its bound of the peer's maps, or of ours where `found` is None, both from the data
-        themselves."""
+        """Interleaved runs of both sides. ours: a worker's answer; peer: as `timed` or a function to be timed. A peer whose
+        LAPACK gives up has no time, and the row says so. check(found): whether the peer found the same as the worker's last
+        answer. accuracy(found): constraint residual and distance of the objective from its bound of the peer's maps, or of
+        ours where `found` is None, both from the data themselves."""
+        import numpy as np
+
         if not self.wanted(f"{work} {peer_name}"):
             return
         mine, theirs = [], []
         self.trim()
         for _ in range(self.options.runs):
             mine.append(ours())
-            seconds, rise, found = peer() if getattr(peer, "measures_itself", False) else timed(peer)
+            try:
+                seconds, rise, found = peer() if getattr(peer, "measures_itself", False) else timed(peer)
+            except np.linalg.LinAlgError as error:
+                return self.skip(work, peer_name, f"the peer fails here ({error}); ours took {mine[-1]['seconds']:.3f} s")
             theirs.append((seconds, rise))
         if not check(found):
             raise SystemExit(f"{work} against {peer_name}: the answers do not agree; no time is given")

@@ -12,9 +12,13 @@ namespace {
 
 using linalg::Array;
 
-// Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
-// be fast, few enough to keep memory small.
-constexpr Index kBlock = 4096;
+// Samples are compressed this many at a time once there is something to append them to: twice as many as features, so
+// that passes over the sums cost little beside their products; for few features as many as a core's own cache holds. They
+// are enough for matrix products to be fast, and few enough to keep memory small.
+Index block_of(Index features) {
+  constexpr Index cached = 131072, least = 512, most = 4096;
+  return std::clamp(std::max(cached / features, 2 * features), least, most);
+}
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
 // It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
@@ -120,7 +124,7 @@ Count Summary::State::count() const {
 
 // Twice as many as features at first, then a block at a time.
 Index Summary::State::capacity() const {
-  if (!nothing_compressed()) return kBlock;
+  if (!nothing_compressed()) return block_of(layout.size());
   if (!on->remote()) return 2 * layout.size();
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
@@ -130,7 +134,7 @@ Index Summary::State::capacity() const {
 // How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
-  if (!on->remote()) return left > capacity() ? capacity() : 0;
+  if (!on->remote()) return left > capacity() || (left == capacity() && !nothing_compressed()) ? capacity() : 0;
   return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
 }
 

@@ -13,8 +13,8 @@ namespace {
 using linalg::Array;
 
 // Samples are compressed this many at a time once there is something to append them to: twice as many as features, so
-// that passes over the sums cost little beside their products; for few features as many as a core's own cache holds. They
-// are enough for matrix products to be fast, and few enough to keep memory small.
+// that passes over the sums cost little beside their products; for few features as many as a core's own cache holds.
+// They are enough for matrix products to be fast, and few enough to keep memory small.
 Index block_of(Index features) {
   constexpr Index cached = 131072, least = 512, most = 4096;
   return std::clamp(std::max(cached / features, 2 * features), least, most);

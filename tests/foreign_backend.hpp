@@ -1,7 +1,7 @@
-// A back end whose memory only it can reach: addresses are shifted, so that whoever follows one crashes.
+// A back end whose memory only it can reach: addresses are shifted, so that using one directly crashes.
 //
-// It does everything by the processor's back end, so that results must be the same to the bit; a stage that goes round
-// the seam does not survive it.
+// It does everything by the processor's back end, so that results must be the same to the bit; a stage that bypasses
+// the back end crashes.
 #pragma once
 
 #include <cstdint>

@@ -51,11 +51,11 @@ void add_apply(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("apply", "Map samples of one domain into the common space");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  command.add_option("X", options->input, "Samples of the domain, one a row")->required();
+  command.add_option("X", options->input, "Samples of the domain, one per row")->required();
   add_domain_option(command, "--domain", options->domain, "The domain that the samples are of, by number or name");
   add_output_option(
       command, options->output, "Z",
-      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z1, Z2)");
+      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (default NAME: Z1, Z2)");
   add_map_options(command, options->map);
   command.footer(
       "Examples:\n"

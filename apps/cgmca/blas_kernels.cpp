@@ -40,8 +40,9 @@ void restart_with_fitting_kernels(char** argv) {
   if (std::getenv(kVariable) != nullptr || !uses_old_kernels()) return;
   const char* kernels = fitting_kernels();
   if (kernels == nullptr || ::setenv(kVariable, kernels, 0) != 0) return;
-  ::execv("/proc/self/exe", argv);  // returns only where it fails; then the slow kernels do. With the variable set
-                                    // the second start comes no further than the first line.
+  // Returns only if it fails; then the slow kernels have to do. The second start, with the variable set, returns at the
+  // first line of this function.
+  ::execv("/proc/self/exe", argv);
   ::unsetenv(kVariable);
 }
 

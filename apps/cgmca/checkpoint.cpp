@@ -55,7 +55,7 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
   command.add_option("--every", options.every, "Write the checkpoint every S seconds; default: 60")
       ->check(CLI::NonNegativeNumber)
       ->option_text("S");
-  command.add_flag("--resume", options.resume, "Go on from the checkpoint, or start where there is none");
+  command.add_flag("--resume", options.resume, "Continue from the checkpoint, or start if there is none");
 }
 
 void CheckpointOptions::check() const {

@@ -34,7 +34,7 @@ struct Part {
 void add_limit_options(CLI::App& command, Limits& limits) {
   command.add_flag("--dry-run", limits.dry_run, "Print shapes, route, estimated memory and work; read headers only");
   command
-      .add_option("--mem-limit", limits.memory, "Refuse at once what is estimated to need more memory, as 2G or 500M")
+      .add_option("--mem-limit", limits.memory, "Refuse at once work that is estimated to need more memory: 2G, 500M")
       ->transform(CLI::AsSizeValue(true))
       ->option_text("SIZE");
 }

@@ -261,9 +261,10 @@ void add_fit(CLI::App& app, Session& session) {
   options->seed = command.get_option("--seed")->description(
       "Seed of the folds (default 1), and of the random starts for more than two domains (default 0)");
   command
-      .add_option("--calibrate", options->calibrate,
-                  "Measure the errors of translations on K parts of the pairs, each left out in turn (10 serves); with "
-                  "--tune as many as its --folds")
+      .add_option(
+          "--calibrate", options->calibrate,
+          "Measure the errors of translations on K parts of the pairs, each left out in turn (10 is a good choice); "
+          "with --tune K is the number of its --folds")
       ->check(CLI::Range(2, 1000))
       ->option_text("K");
   add_accumulate_option(command, options->accumulate);
@@ -278,16 +279,15 @@ void add_fit(CLI::App& app, Session& session) {
       "SPEC, the covariance that the common space shall have:\n"
       "  identity      plain matching component analysis with as many dimensions as the data allow\n"
       "  identity:K    the same with K dimensions\n"
-      "  correlation:K each of K directions spread as its pair is correlated\n"
+      "  correlation:K K directions, each with its correlation as standard deviation\n"
       "  likelihood2   the nearest sample of domain 1 is the likeliest partner of one of domain 2; needs a ridge or\n"
       "                more pairs than features; likelihood1 likewise for samples of domain 1\n"
       "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T, … likewise\n"
       "  file:PATH     a covariance matrix, K×K\n"
       "  factor:PATH   F of a covariance F Fᵀ, K×P\n"
       "  sd:PATH       K standard deviations of independent measurements\n\n"
-      "Two domains have a closed form. More have a search, and a proof of how near to the best its maps are: the "
-      "result\n"
-      "says whether they are proven to be the best, and else within how many per cent.\n\n"
+      "Two domains have a closed form. For more, a search finds the maps, and the result says whether they are proven\n"
+      "to be the best, or within how many per cent of the best they are.\n\n"
       "Examples:\n"
       "  cgmca fit a.npy b.npy -o m\n"
       "  cgmca fit a.npy b.npy --cov data1:3 -o m --json\n"

@@ -115,20 +115,22 @@ void add_fuse(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   auto& command = *app.add_subcommand("fuse", "Join matched samples of several domains in the common space");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  command.add_option("X", options->inputs, "Samples of domain 1, 2, …, one a row, matched by order")
+  command.add_option("X", options->inputs, "Samples of domain 1, 2, …, one per row, matched by order")
       ->required()
       ->expected(1, -1);
   command
       .add_option("--domains", options->domains,
-                  "The domains that the inputs are of, by number or name, where not all are given")
+                  "The domains that the inputs are of, by number or name, if not all are given")
       ->option_text("LIST");
-  add_output_option(command, options->output, "Z",
-                    "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else Z)");
+  add_output_option(
+      command, options->output, "Z",
+      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (default NAME: Z)");
   command
       .add_option_function<std::string>(
           "--method",
           [chosen = &options->how](const std::string& text) { *chosen = need_choice(text, kFusions, "method"); },
-          "estimate: of the mean of all domains' points, also of those not given (default); mean: of those given")
+          "estimate: an estimate of the mean of all domains' points, also of those not given (default); mean: the "
+          "mean of those given")
       ->check(CLI::IsMember(names_of(kFusions)))
       ->option_text(fmt::format("{}", fmt::join(names_of(kFusions), "|")));
   command.add_flag("--columns", options->columns, "Samples are the files' columns, and the output's");

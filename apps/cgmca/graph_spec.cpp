@@ -30,13 +30,13 @@ void add_matching_options(CLI::App& command, MatchingSpecs& specs) {
   add_graph_option(command, specs);
   command
       .add_option("--max-sweeps", specs.max_sweeps,
-                  "For more than two domains: most sweeps of each search for the best maps; default: 5000")
+                  "For more than two domains: at most N sweeps of each search for the best maps; default: 5000")
       ->check(CLI::PositiveNumber)
       ->option_text("N");
   command
       .add_option("--max-seconds", specs.max_seconds,
-                  "For more than two domains: most seconds for the search, and for its proof; default: no limit, and "
-                  "the same answer on every machine")
+                  "For more than two domains: at most S seconds for the search, and for its proof; default: no limit, "
+                  "which gives the same answer on every machine")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
 }

@@ -42,9 +42,10 @@ void teach(CLI::App& app) {
       "  cgmca translate m --from 2 --to 1 b.npy -o c.npy  what domain 1 would have shown\n"
       "  cgmca report m a.npy b.npy -o report.html         one page to look at\n\n"
       "Inputs: .npy, .npz:name, .csv, .tsv, IDX (also .gz), .mat:name, .h5:/path, a folder of PNG images; samples are\n"
-      "rows. Outputs: .npy, .npz, .csv, .tsv, .mat, .h5; a file is replaced only once all is done.\n"
+      "rows. Outputs: .npy, .npz, .csv, .tsv, .mat, .h5; a file is replaced only when all is done.\n"
       "Exit status: 0 done, 1 internal error, no convergence or no memory, 2 usage, 3 bad input data, 4 infeasible,\n"
-      "5 cannot read or write, 130 and 143 stopped by Ctrl-C or kill.\nEach command tells more: cgmca fit --help");
+      "5 cannot read or write, 130 and 143 stopped by Ctrl-C or kill.\n"
+      "Each command has its own help: cgmca fit --help");
 }
 
 }  // namespace cgmca::cli

@@ -1,4 +1,4 @@
-// Help that teaches, for the program and each subcommand.
+// The help texts of the program and of each subcommand.
 #pragma once
 
 namespace CLI {

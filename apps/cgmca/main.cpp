@@ -37,7 +37,7 @@ enum Status { done = 0, failure = 1, usage = 2, bad_data = 3, infeasible = 4, io
 void add_common_options(CLI::App& app, Session& session) {
   app.add_flag("--json", session.json, "Print the result as one JSON object, and errors as one on stderr");
   app.add_flag("-q,--quiet", session.quiet, "Print nothing but errors and what --json asks for");
-  app.add_flag("-v,--verbose", session.verbose, "Tell more on stderr");
+  app.add_flag("-v,--verbose", session.verbose, "Print more on stderr");
   app.add_option("--threads", session.threads, "Threads for the linear algebra; default: one for each core")
       ->check(CLI::Range(1, 4096))
       ->option_text("N");

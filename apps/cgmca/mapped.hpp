@@ -15,17 +15,17 @@ struct Mapped {
   Index missing = 0;             // samples with NaN
   std::vector<std::string> ids;  // of the samples (--id), or none
 };
-// map(X) for all samples of the readers, which are read in step; X has one matrix for each. Only one block of inputs is
-// held at a time. Samples with NaN are an error, left out, or NaN in the result, and are told; where missing ones are
-// passed, a sample of several inputs is mapped if one of them has it, and the others hold NaN. Throws UnequalSamples,
-// and InvalidInput where the keys (--id) of a sample differ.
+// Calls map(X) for all samples of the readers, which are read in step; X has one matrix for each. Only one block of
+// inputs is held at a time. Samples with NaN are an error, left out, or NaN in the result, with a message. If missing
+// ones are passed, a sample is mapped if one of several inputs has it; the other inputs then hold NaN. Throws
+// UnequalSamples, and InvalidInput if the keys (--id) of a sample differ.
 Mapped map_samples(const Session& session, std::vector<SampleReader>& readers, Index features, Missing missing,
                    const std::function<Matrix(const std::vector<Matrix>&)>& map);
 // The same for one input.
 Mapped map_samples(const Session& session, SampleReader& reader, Index features, Missing missing,
                    const std::function<Matrix(const Matrix&)>& map);
 
-// Each block of samples without NaN; others are an error, or left out and told.
+// Calls use(X) for each block of samples without NaN. Others are an error, or left out with a message.
 void for_complete_samples(const Session& session, const std::string& what, SampleReader& reader, Missing missing,
                           const std::function<void(const Matrix&)>& use);
 

@@ -102,8 +102,8 @@ void add_merge(CLI::App& app, Session& session) {
   command.add_flag("--allow-missing", options->allow_missing,
                    "Merge parts (summarize --part) of which some are missing; the result says which");
   command.footer(
-      "Summaries know the files they were made of, and a file in two of them is refused. So are parts of a file where\n"
-      "one is missing, there twice, or of another file.\n\n"
+      "Summaries know the files they were made from. A file that is in two of them is refused. So are parts of a file\n"
+      "if one is missing, occurs twice, or belongs to another file.\n\n"
       "Examples:\n  cgmca merge s0 s1 -o t\n  cgmca merge part* -o s");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

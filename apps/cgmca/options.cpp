@@ -31,7 +31,7 @@ void add_device_option(CLI::App& command, Device& device) {
   command
       .add_option_function<std::string>("--device", choose,
                                         "Where the linear algebra is done: cpu (the default), cuda (an NVIDIA GPU), "
-                                        "auto (a GPU where one can be used); cgmca --version tells what was found")
+                                        "auto (a GPU if one can be used); cgmca --version shows what was found")
       ->check(CLI::IsMember(names_of(kDevices)))
       ->option_text(fmt::format("{}", fmt::join(names_of(kDevices), "|")));
 }

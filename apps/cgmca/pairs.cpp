@@ -81,7 +81,7 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
           [&sources](const std::vector<std::string>& given) {
             for (const std::string& one : given) add_input(sources, one);
           },
-          "Matched samples of domain 1, 2, …, one a row and in the same order: a file, file:member, or a PNG folder; "
+          "Matched samples of domain 1, 2, …, one per row and in the same order: a file, file:member, or a PNG folder; "
           "NAME=FILE names the domain")
       ->required(required)
       ->expected(1, -1);
@@ -93,8 +93,8 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
       ->option_text("A/B");
   command
       .add_option("--weights", sources.weights,
-                  "How often each pair counts: a column of numbers, one for each sample of the first input; 2 is the "
-                  "pair twice, 0 leaves it out")
+                  "How often each pair counts: a column of numbers, one for each sample of the first input; 2 counts "
+                  "it twice, 0 leaves it out")
       ->option_text("FILE");
 }
 

@@ -89,7 +89,7 @@ void add_starts(report::Page& page, const Model& model) {
       {"start", "what is maximized", "below the best", "distance from the best maps", "sweeps", "ended"},
       {},
       "Where each start of the search ended. Starts that agree make it likely that nothing better was "
-      "missed; whether that is proved says the certificate."};
+      "missed; the certificate says whether that is proven."};
   for (const Start& start : certificate.starts) {
     table.rows.push_back({start.kind, fmt::format("{:.9g}", start.value), fmt::format("{:.1e}", start.f_below_best),
                           fmt::format("{:.1e}", start.distance_to_best), fmt::format("{}", start.sweeps),

@@ -32,8 +32,8 @@ void add_error_bars(report::Page& page, const Model& model) {
   report::Table table{{"translated to", "pairs fitted", "promised for new pairs"},
                       {},
                       "Root mean square over the features of the standard error of lmmse translations from all other "
-                      "domains, as a part of the domain's standard deviation. Promised: by degrees of freedom, right "
-                      "where directions were not chosen among many."};
+                      "domains, as a part of the domain's standard deviation. Promised: by degrees of freedom, which "
+                      "is right if directions were not chosen among many."};
   if (calibrated) table.columns.push_back(fmt::format("measured on {} held-out parts", model.calibration_folds));
   std::vector<report::Series> series;
   for (const Domain to : all_domains(model.count())) {
@@ -50,7 +50,8 @@ void add_error_bars(report::Page& page, const Model& model) {
   }
   page.section("Error bars").table(table);
   if (!calibrated) {
-    page.text("Not measured on held-out pairs: fit with --calibrate 10 to have that beside it, and used.");
+    page.text(
+        "Not measured on held-out pairs. With `fit --calibrate 10` the measured errors are shown here, and used.");
   }
   if (series.empty()) return;
   double most = 0;
@@ -65,8 +66,8 @@ void add_error_bars(report::Page& page, const Model& model) {
                                .y_label = "measured on held-out pairs",
                                .y_low = 0}),
       fmt::format(
-          "Each point is a feature. Where it is above the diagonal the closed form promises too much; error bars and "
-          "intervals of this model use what was measured ({} folds).",
+          "Each point is a feature. If it is above the diagonal, the closed form promises too much. Error bars and "
+          "intervals of this model use the measured errors ({} folds).",
           model.calibration_folds));
 }
 

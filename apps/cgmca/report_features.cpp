@@ -158,7 +158,7 @@ void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<
   page.figure(report::bar_lists(lists, {std::max(low, -1.0), 1}),
               seen != nullptr
                   ? fmt::format("The share of each feature's variance that the translation from the other domain{} "
-                                "(lmmse) explains, measured on the {} {} given. It is negative where the mean "
+                                "(lmmse) explains, measured on the {} {} given. It is negative if the mean "
                                 "would do better.",
                                 two ? "" : "s", seen->attained.samples, matched_noun(model.count()))
                   : fmt::format("The share of each feature's variance that the translation from the other domain{0} "

@@ -86,8 +86,8 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
   row(matched_noun(model.count()), pairs_text(model.samples, model.total_weight),
       pairs_text(found.samples, found.total_weight));
   table.caption = fmt::format(
-      "What the model claims, and what its maps do to the {0} given. The maps are optimal where the mean squared "
-      "distance of {0} is the least possible, and have the prescribed covariances where the residuals are at "
+      "What the model claims, and what its maps do to the {0} given. The maps are optimal if the mean squared "
+      "distance of {0} is the least possible, and have the prescribed covariances if the residuals are at "
       "rounding level.",
       matched_noun(model.count()));
   page.section("Certificate").table(table);
@@ -140,7 +140,7 @@ void add_pairs(Page& page, const Model& model, const Seen& seen) {
                                 {.title = "First canonical score of both domains",
                                  .x_label = "first score, domain 1",
                                  .y_label = "first score, domain 2"}),
-                fmt::format("{} of {} pairs, one a dot; correlation {:.4f}.", first.cols(), seen.attained.samples,
+                fmt::format("{} of {} pairs, one dot each; correlation {:.4f}.", first.cols(), seen.attained.samples,
                             model.certificate.singular_B(0)));
     if (first.rows() < 2) return;
   }

@@ -47,7 +47,7 @@ void add_reproduce(CLI::App& app, Session& session) {
   auto options = std::make_shared<ReproduceOptions>();
   std::vector<std::string> names;
   for (const Experiment& experiment : kExperiments) names.emplace_back(experiment.name);
-  auto& command = *app.add_subcommand("reproduce", "Run a published experiment anew");
+  auto& command = *app.add_subcommand("reproduce", "Repeat a published experiment");
   command
       .add_option(
           "EXPERIMENT", *name,

@@ -14,13 +14,13 @@ namespace cgmca::cli {
 
 using Json = nlohmann::ordered_json;
 
-// What the user typed cannot be meant (exit status 2).
+// The command line is wrong (exit status 2).
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What was asked is answered with no: a model that does not fit the data, for instance (exit status 3).
+// The command ran, and its answer is no: a model does not fit the data, for instance (exit status 3).
 class Refuted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -9,8 +9,8 @@ struct Interrupted {
 };
 
 // From now on SIGINT and SIGTERM are only noted; a second one ends the process as usual. SIGPIPE and SIGXFSZ are
-// ignored, so that a closed pipe and a file size limit are errors of the write that meets them. A first signal is
-// answered with a line on stderr, with `json` only where it ends the process, by an object.
+// ignored, so that a closed pipe and a file size limit are errors of the write that meets them. A first signal prints a
+// line on stderr. With `json` it prints an object, and only if it ends the process.
 void watch_signals(bool json);
 
 int pending_signal();        // 0: none

@@ -155,16 +155,14 @@ void add_summarize(CLI::App& app, Session& session) {
   add_checkpoint_options(command, options->checkpoint);
   add_limit_options(command, options->limits);
   command.footer(
-      "Files larger than memory are read in blocks. Stopped by Ctrl-C or kill (exit status 130 or 143), even by kill "
-      "-9,\n"
-      "work with a checkpoint goes on with --resume and ends with the same summary to the bit.\n\n"
+      "Files larger than memory are read in blocks. With a checkpoint, work that was stopped by Ctrl-C or kill (exit\n"
+      "status 130 or 143), or even by kill -9, continues with --resume and ends with the same summary to the bit.\n\n"
       "--part I/N is one job of N in a batch queue. It reads only its own rows of .npy, .npz (not compressed), IDX, "
       ".h5\n"
-      "and folders; of .csv and .tsv too where `cgmca index` has noted where they are. Other files are read from "
-      "their\n"
-      "beginning to the end of the part. `cgmca merge` joins the N summaries, and tells which part is missing.\n\n"
+      "and folders, and of .csv and .tsv if `cgmca index` has noted where they are. Other files are read from the\n"
+      "beginning to the end of the part. `cgmca merge` joins the N summaries, and says if a part is missing.\n\n"
       "Started by mpirun, each of N ranks reads its part and rank 0 writes the summary of all; the checkpoint of each\n"
-      "is FILE.1ofN, FILE.2ofN, … A job whose rank has died goes on with --resume and as many ranks.\n\n"
+      "is FILE.1ofN, FILE.2ofN, … After a rank has died, --resume with as many ranks continues the job.\n\n"
       "Examples:\n"
       "  cgmca summarize a.npy b.npy -o s\n"
       "  cgmca summarize a.npy b.npy d.npy -o s3\n"

@@ -169,7 +169,7 @@ void add_translate(CLI::App& app, Session& session) {
   auto& command =
       *app.add_subcommand("translate", "Turn samples of one domain, or of several, into samples of another");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  command.add_option("X", options->inputs, "Samples of the domains --from, one a row, matched by order")
+  command.add_option("X", options->inputs, "Samples of the domains --from, one per row, matched by order")
       ->required()
       ->expected(1, -1);
   add_domain_option(command, "--from", options->from,
@@ -177,7 +177,7 @@ void add_translate(CLI::App& app, Session& session) {
   add_domain_option(command, "--to", options->to, "The domain to turn them into");
   add_output_option(
       command, options->output, "Y",
-      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (else X1_from_2)");
+      "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (default NAME: X1_from_2)");
   const auto choose = [chosen = &options->method](const std::string& text) {
     *chosen = need_choice(text, kMethods, "method");
   };
@@ -193,7 +193,7 @@ void add_translate(CLI::App& app, Session& session) {
       ->option_text("N");
   command
       .add_option("--stderr", options->standard_errors,
-                  "Where to write lmmse's standard error of each feature of each sample, as new samples have it")
+                  "Where to write the standard error (lmmse) of each feature of each sample, for new samples")
       ->option_text("FILE");
   command
       .add_option("--interval", options->interval,

@@ -80,13 +80,13 @@ void add_tune(CLI::App& app, Session& session) {
   command
       .add_option(
           "--permutations", options->permutations,
-          "Also test how many canonical correlations of the choice (of more than two domains: common directions) "
-          "are real, with N random pairings")
+          "Also test how many canonical correlations of the choice (for more than two domains: common directions) "
+          "are more than chance, with N random pairings")
       ->check(CLI::Range(1, 10'000'000))
       ->option_text("N");
   add_output_option(command, options->output, "HTML", "Also write a page with heat maps and all trials", false);
   command.footer(
-      "Every error is measured on samples that the fit has not seen. fit --tune takes the choice at once.\n\n"
+      "Every error is measured on samples that the fit has not seen. fit --tune fits with the choice at once.\n\n"
       "Examples:\n"
       "  cgmca tune a.npy b.npy\n"
       "  cgmca tune a.npy b.npy --weights w.npy\n"

@@ -115,15 +115,16 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
   command
       .add_option(
           "--covs", specs.families,
-          "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2; default: "
-          "identity; with labels likelihood2 first, then the others; by likelihood and partner likelihood2. More "
-          "than two domains have no likelihoods")
+          "Covariances to try: identity, correlation, data1, data2, likelihood1, likelihood2 (the likelihoods for two "
+          "domains only). Default: identity; with labels all but likelihood1; with --criterion likelihood or partner "
+          "likelihood2")
       ->option_text("LIST");
   command.add_option("--ranks", specs.ranks, "Their ranks; default: 1,2,5,10,… as far as the pairs allow")
       ->option_text("LIST");
   command
-      .add_option("--max-ranks", specs.max_ranks,
-                  "Values of --max-rank, each with each ridge; default: all, and without a ridge 5,10,20,…")
+      .add_option(
+          "--max-ranks", specs.max_ranks,
+          "Values of --max-rank, each tried with each ridge; default: no limit, and without a ridge 5,10,20,… too")
       ->option_text("LIST");
   command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,3,10,30,100,auto")
       ->option_text("LIST");
@@ -132,16 +133,16 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
       ->option_text("N");
   command
       .add_option("--repeats", specs.folds.repeats,
-                  "Times with other random folds; default: 10 for up to 100 pairs, "
-                  "1000/pairs for more")
+                  "How often the pairs are divided into random folds; default: 10 for up to 100 pairs, 1000/pairs for "
+                  "more")
       ->check(CLI::Range(1, 1000))
       ->option_text("N");
   command.add_option("--seed", specs.folds.seed, "Seed of the folds (default 1)")->option_text("N");
   command
       .add_option(
           "--criterion", specs.criterion,
-          "What to choose by: translation (error of 2 → 1, of more domains the mean of each from all others; the "
-          "default), distance, classification (the default with labels); of two domains also translation-to-2, "
+          "What to choose by: translation (error of 2 → 1; for more domains the mean of each from all others; the "
+          "default), distance, classification (the default with labels); for two domains also translation-to-2, "
           "likelihood (of the partner), partner (its place among the nearest)")
       ->option_text("NAME");
   command.add_option("--labels", specs.labels, "The classes of the matched samples, whole numbers, for classification")

@@ -76,13 +76,13 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
           report::grid_map(
               values, max_rank_names, rank_names, least, most, marked,
               {.title = fmt::format("{}, ridge {}", name(family), ridge), .x_label = "rank", .y_label = "max rank"}),
-          fmt::format("{}, ridge {}: held-out error by rank and max rank; the stronger the colour the smaller."
+          fmt::format("{}, ridge {}: held-out error by rank and max rank; a stronger colour is a smaller error."
                       "{}",
                       name(family), ridge, marked ? " The choice is framed." : ""));
     }
   }
 
-  report::Table table{{"covariance", "max rank", "ridge"}, {}, "All that was tried, the best first.", 3};
+  report::Table table{{"covariance", "max rank", "ridge"}, {}, "All settings that were tried, the best first.", 3};
   std::vector<Criterion> shown;
   for (Criterion criterion : kCriteria) {
     if (!std::isfinite(best[criterion].mean)) continue;

@@ -141,9 +141,8 @@ void add_verify(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber)
       ->option_text("T");
   command.footer(
-      "Exit status 3 where the model does not fit. Maps of more than two domains that are not proven to be the best "
-      "must be\n"
-      "as near to it as the model claims.\n\n"
+      "The exit status is 3 if the model does not fit. Maps of more than two domains that are not proven to be the\n"
+      "best must be as near to the best as the model claims.\n\n"
       "Examples:\n"
       "  cgmca verify m a.npy b.npy\n"
       "  cgmca verify m a.npy b.npy --weights w.npy\n"

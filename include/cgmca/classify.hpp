@@ -6,7 +6,7 @@
 //   const LinearClassifier classify(train, labels);
 //   std::cout << accuracy(nearest, labels) << " " << accuracy(classify(test), labels) << "\n";
 //
-// Threads: these functions keep nothing; they may be called from several threads at once.
+// Threads: these functions keep no state; they may be called from several threads at once.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -15,18 +15,18 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The label of the nearest of the labelled samples (Euclidean; of several equally near, the first).
-// samples: k×m, queries: k×n. Throws InvalidInput or WrongDimension.
+// The label of the labelled sample nearest to each query (Euclidean; of several equally near, the first).
+// samples: k×m, labels: m, queries: k×n → n. Throws InvalidInput or WrongDimension.
 std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<int>& labels,
                                    const MatrixView& queries);
 
-// Least squares onto one indicator per class, with a ridge of `ridge` times the mean variance of a feature:
-// scores = W (x - mean) + offset, the largest wins.
+// A linear classifier: least squares onto one indicator per class, with a ridge of `ridge` times the mean variance of a
+// feature. scores = W (x - mean) + offset, and the class of the largest score is chosen.
 class LinearClassifier {
  public:
-  // Trains on samples, k×m. Throws InvalidInput or WrongDimension.
+  // Trains on samples, k×m, with m labels. Throws InvalidInput.
   LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge = 0.01);
-  // The labels of queries, k×n. Throws WrongDimension.
+  // The n labels of queries, k×n. Throws WrongDimension.
   std::vector<int> operator()(const MatrixView& queries) const;
 
  private:
@@ -35,7 +35,7 @@ class LinearClassifier {
   Matrix weights_;  // classes × k
 };
 
-// The share of equal entries. Throws InvalidInput where the lengths differ or are 0.
+// The share of equal entries. Throws InvalidInput if the lengths differ or are 0.
 double accuracy(const std::vector<int>& found, const std::vector<int>& expected);
 
 }  // namespace cgmca

@@ -1,7 +1,7 @@
 // Where the heavy part of a summary, of a fit and of the use of a model is computed.
 //
-// The CUDA back end is a separate library, libcgmca_cuda.so. It is loaded when a GPU is first asked for, so one program
-// serves machines with and without a GPU. It is looked for beside this library, then as any shared library is.
+// The CUDA back end is a separate library, libcgmca_cuda.so. It is loaded when a GPU is first requested, so one program
+// serves machines with and without a GPU. It is searched for beside this library, then like any shared library.
 //
 // Example:
 //   if (cuda_device().usable) std::cout << cuda_device().description << "\n";
@@ -17,18 +17,19 @@ namespace cgmca {
 // A place to compute.
 enum class Device {
   cpu,        // the processor
-  cuda,       // the first NVIDIA GPU that CUDA shows; DeviceError where there is none
-  automatic,  // cuda where one can be used, otherwise cpu
+  cuda,       // the first NVIDIA GPU that CUDA shows; DeviceError if there is none
+  automatic,  // cuda if one can be used, otherwise cpu
 };
+// All choices of Device.
 inline constexpr std::array kDevices = {Device::cpu, Device::cuda, Device::automatic};
 const char* name(Device device);  // "cpu", "cuda", "auto"
 
-// What was found of a GPU.
+// Whether there is a GPU to use.
 struct DeviceReport {
-  bool usable;
+  bool usable;              // a fit can run there
   std::string description;  // "NVIDIA H200, 139.8 GiB, CUDA 13.0", or why none can be used
 };
-// Looks for a GPU, loading the back end where there is one. Does not throw.
+// Looks for a GPU, and loads the back end if it is installed. Does not throw.
 DeviceReport cuda_device();
 
 }  // namespace cgmca

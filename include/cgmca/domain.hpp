@@ -1,4 +1,4 @@
-// What is known of a domain beside its samples: how many features, and the names a file or a user gave.
+// What is known of a domain besides its samples: the number of features, and names from a file or a user.
 //
 // Example:
 //   Summary summary({{d1, "synthetic"}, {2, "measured", {"mass", "length"}}});
@@ -14,11 +14,12 @@ namespace cgmca {
 
 // The size and the names of one domain. A number alone is a DomainInfo without names.
 struct DomainInfo {
-  Index features = 0;
-  std::string name;                        // "synthetic"; empty where nobody gave one
-  std::vector<std::string> feature_names;  // one a feature, or none
+  Index features = 0;                      // d
+  std::string name;                        // such as "synthetic"; empty if there is none
+  std::vector<std::string> feature_names;  // one for each feature, or none
 
   DomainInfo() = default;
+  // A domain of so many features, with or without names.
   DomainInfo(Index features_, std::string name_ = {}, std::vector<std::string> feature_names_ = {})  // NOLINT: a number
       : features(features_), name(std::move(name_)), feature_names(std::move(feature_names_)) {}
   bool operator==(const DomainInfo&) const = default;
@@ -27,25 +28,26 @@ struct DomainInfo {
 // The domains 1 to count.
 std::vector<Domain> all_domains(Index count);
 
-// "domain 2", or "domain 2 (measured)" where it has a name: what messages call it.
+// What messages call a domain: "domain 2", or "domain 2 (measured)" if it has a name.
 std::string describe(Domain domain, const DomainInfo& info);
 
-// Throws InvalidInput where there are no features or another number of names, or where a name occurs twice.
+// Throws InvalidInput if there are no features, if the number of names is not that of features, or if a name occurs
+// twice.
 void check(Domain domain, const DomainInfo& info);
 
-// The place of each expected feature among those given: expected[i] == given[order[i]]. Empty where nothing has to be
-// moved: the order is the same already, or one of the two has no names. Throws InvalidInput, listing the names that
-// only one of them has.
+// The place of each expected feature among those given: expected[i] == given[order[i]]. Empty if nothing has to be
+// moved, because the order is the same or because one of the two has no names. Throws InvalidInput if the names differ,
+// and lists those that only one of them has.
 std::vector<Index> order_of(const std::vector<std::string>& expected, const std::vector<std::string>& given);
 
-// How many features such an order moves.
+// How many features the result of order_of moves.
 Index moved_by(const std::vector<Index>& order);
 
-// The first few of many, for a message: "'a', 'b', 'c' and 7 more".
+// The first few of many names, for a message: "'a', 'b', 'c' and 7 more".
 std::string few_of(const std::vector<std::string>& names);
 
-// What two descriptions of one domain say together: a name that only one of them has is kept, and features keep the
-// order of the first. Throws WrongDimension where the numbers of features differ, InvalidInput where the names do.
+// Combines two descriptions of one domain. A name that only one of them has is kept, and features keep the order of the
+// first. Throws WrongDimension if the numbers of features differ, InvalidInput if the names do.
 DomainInfo joined(Domain domain, const DomainInfo& one, const DomainInfo& other);
 
 }  // namespace cgmca

@@ -17,7 +17,7 @@
 //   │   ├── UnequalSamples        the two domains hold different numbers of samples
 //   │   ├── NotFinite             NaN or infinity, with its place
 //   │   ├── NoVariance            every feature of a domain is constant
-//   │   ├── NotSquare             a covariance that is no k×k matrix
+//   │   ├── NotSquare             a covariance that is not a k×k matrix
 //   │   ├── NotSymmetric          a covariance with C ≠ Cᵀ beyond rounding
 //   │   ├── NotPositive           a covariance with a negative eigenvalue beyond rounding, or no variance at all
 //   │   ├── CommonDimension       C1 and C2 prescribe different k
@@ -28,7 +28,7 @@
 //   ├── IoError              a file that cannot be read or written
 //   ├── NumericalFailure     every factorization routine gave up
 //   └── DeviceError          a GPU that is absent, too small, or lost
-//   InternalError            no Error but a std::logic_error: a mistake of ours, please report it
+//   InternalError            not an Error but a std::logic_error: a mistake in cgmca, please report it
 // clang-format on
 #pragma once
 
@@ -39,7 +39,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The base of all but InternalError.
+// The base of all exceptions but InternalError.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -69,12 +69,13 @@ class UnequalSamples : public InvalidInput {
   using InvalidInput::InvalidInput;
 };
 
-// NaN or infinity: `row` is the sample and `column` the feature, both from 0, as in a file with samples as rows.
+// The data hold NaN or infinity.
 class NotFinite : public InvalidInput {
  public:
+  // With the place of the first such number.
   NotFinite(const std::string& message, Index row_, Index column_)
       : InvalidInput(message), row(row_), column(column_) {}
-  Index row, column;
+  Index row, column;  // the sample and the feature, both from 0, as in a file with samples as rows
 };
 
 // Every feature of a domain is constant.
@@ -122,9 +123,10 @@ class MissingDomain : public InvalidInput {
 // A prescribed covariance has a higher rank than the data of `domain`.
 class Infeasible : public Error {
  public:
+  // With the ranks that do not fit.
   Infeasible(const std::string& message, Domain domain_, Index data_rank_, Index covariance_rank_)
       : Error(message), domain(domain_), data_rank(data_rank_), covariance_rank(covariance_rank_) {}
-  Domain domain;
+  Domain domain;                     // whose data have too low a rank
   Index data_rank, covariance_rank;  // the largest feasible rank is data_rank
 };
 

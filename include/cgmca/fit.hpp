@@ -31,14 +31,14 @@ Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, co
 // one.
 Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options = {});
 
-// The same for data at hand.   X_i: d_i×n
+// The same for m domains in memory.   X_i: d_i×n. Throws as above and as Summary::add does.
 Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, const FitOptions& options = {});
 
-// The same for data at hand.   X1: d1×n, X2: d2×n
+// The same for two domains in memory.   X1: d1×n, X2: d2×n. Throws as above and as Summary::add does.
 Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,
           const FitOptions& options = {});
 
-// A fit in two steps, where several fits share the costly one: other covariances, ranks and ridges of the same data.
+// A fit in two steps. Fits of the same data with other covariances, ranks and ridges share the first, costly step.
 //
 // Example:
 //   Summary summary({d1, d2});
@@ -55,8 +55,9 @@ class Factorization {
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
 
-  // The fits above, of these data. Throw as they do.
+  // The fit of two domains, of these data. Throws as fit does.
   Model fit(const Covariance& c1, const Covariance& c2, const Regularization& options = {}) const;
+  // The fit of m >= 2 domains, of these data. Throws as fit does.
   Model fit(const std::vector<Covariance>& covariances, const Regularization& options = {},
             const MatchingOptions& matching = {}) const;
 

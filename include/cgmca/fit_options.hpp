@@ -1,4 +1,4 @@
-// What a fit may be told beside the data and the covariances.
+// The options of a fit, besides the data and the covariances.
 //
 // Example:
 //   FitOptions options;
@@ -24,8 +24,8 @@ namespace cgmca {
 // Options of the data, which several fits share.
 struct DataOptions {
   std::optional<double> rank_tol;     // a domain's rank counts σ_j > rank_tol·σ_1; default max(d, n)·eps
-  std::vector<const Summary*> extra;  // samples without partners, a summary of one domain for each domain (or null):
-                                      // they improve its mean and covariance
+  std::vector<const Summary*> extra;  // samples without partners: for each domain a summary of it alone, or null. They
+                                      // improve its mean and covariance
   std::optional<Device> device{};     // where it is computed; default: where the summary is
 };
 
@@ -34,41 +34,43 @@ struct DataOptions {
 // diagonal and connecting all domains. Of two domains the one weight scales the objective.
 using Graph = std::variant<std::string, Matrix>;
 
-// The weights of a graph of so many domains, checked.   m×m
-// Throws NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput where it cannot be one, and says why.
+// The weights of a graph of m domains, checked.   m×m
+// Throws NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput if it is not a graph of so many domains.
 Matrix weights_of(const Graph& graph, Index domains);
 
 // How far the search for more than two domains has come.
 struct MatchingProgress {
   std::string stage;  // the kind of the start, as Start::kind, or "proof" of the optimum
-  Index start;        // its number; of a proof, how many there were before it
-  Index sweep;        // of this ascent, or iterations of this proof
-  double f;           // reached so far; it never falls within one ascent
+  Index start;        // the number of the start; during a proof, the number of starts before it
+  Index sweep;        // sweeps of this ascent, or iterations of this proof
+  double f;           // the value reached so far; it never falls within one ascent
 };
 
 // How domains are matched. All options but the graph concern the search for more than two domains; two domains have a
 // closed form.
 struct MatchingOptions {
-  Graph graph = "full";
+  Graph graph = "full";     // which domains are compared
   std::uint64_t seed = 0;   // of the random starts; the answer depends on it, not on the number of threads
   Index random_starts = 3;  // besides two that the data suggest
   Index max_sweeps = 5000;  // of one ascent
-  // Of the ascents, and of each proof. No start but the first begins after it: the certificate lists those that did.
+  // The limit for all ascents together, and for each proof. After it no new start begins, except for the first; the
+  // certificate lists those that did.
   double max_seconds = std::numeric_limits<double>::infinity();
   std::function<void(const MatchingProgress&)> progress = nullptr;  // one call at a time; may throw to stop
 };
 
 // All options of one fit.
 struct FitOptions {
-  std::optional<double> rank_tol{};
-  PerDomain<Index> max_rank{};
-  PerDomain<Ridge> ridge{};
-  std::vector<const Summary*> extra{};
-  MatchingOptions matching{};
-  std::optional<Device> device{};  // where it is computed; default: where the summary is, of data at hand the processor
+  std::optional<double> rank_tol{};     // as that of DataOptions
+  PerDomain<Index> max_rank{};          // as that of Regularization
+  PerDomain<Ridge> ridge{};             // as that of Regularization
+  std::vector<const Summary*> extra{};  // as that of DataOptions
+  MatchingOptions matching{};           // the graph, and the search for more than two domains
+  // Where it is computed. Default: where the summary is, or the processor for data in memory.
+  std::optional<Device> device{};
 
-  DataOptions data() const { return {rank_tol, extra, device}; }       // those of the data
-  Regularization regularization() const { return {max_rank, ridge}; }  // those of one fit
+  DataOptions data() const { return {rank_tol, extra, device}; }       // the options of the data
+  Regularization regularization() const { return {max_rank, ridge}; }  // the options of one fit
 };
 
 }  // namespace cgmca

@@ -1,6 +1,7 @@
-// Samples dealt to folds for cross-validation, in one pass.
+// Samples divided into folds for cross-validation, in one pass.
 //
-// Every fold is a summary, so a training set is a merge of the others, and a held-out score comes from a summary too.
+// Every fold is a summary. A training set is the merge of the other folds, and a held-out score is computed from a
+// summary too.
 //
 // Example:
 //   Folds folds({d1, d2}, {.folds = 5});
@@ -23,51 +24,60 @@ namespace cgmca {
 class TensorReader;
 class TensorWriter;
 
-// How samples are dealt.
+// How samples are divided.
 struct FoldOptions {
-  Index folds = 5;
-  // Other random folds of the same samples, each in the memory of a summary of all; 0: see repeats().
+  Index folds = 5;  // at least 2
+  // How often the samples are divided anew at random; each takes the memory of a summary of all samples. 0: see
+  // repeats().
   Index repeats = 0;
-  std::uint64_t seed = 1;
-  Accumulate accumulate = Accumulate::automatic;
+  std::uint64_t seed = 1;                         // of the random folds
+  Accumulate accumulate = Accumulate::automatic;  // how each fold sums up
   bool operator==(const FoldOptions&) const = default;
 };
 
-// Summaries of random parts of the samples: of every `folds` successive samples each goes to another fold.
+// Summaries of random parts of the samples. Of every `folds` successive samples each goes to a different fold.
 class Folds {
  public:
-  explicit Folds(std::vector<DomainInfo> domains, const FoldOptions& options = {});  // throws InvalidInput
+  // Empty folds of domains given by their numbers of features alone, {d1, d2}, or with names. Throws InvalidInput.
+  explicit Folds(std::vector<DomainInfo> domains, const FoldOptions& options = {});
 
-  void add(const MatchedSamples& X);  // throws as Summary::add does
+  // Divides n matched samples among the folds, d_i×n of each domain. Throws as Summary::add does.
+  void add(const MatchedSamples& X);
+  // The same for two domains.   X1: d1×n, X2: d2×n
   void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
-  // The same with weights, each dealt with its sample: the copies that a weight stands for are in one fold. Those of
-  // weight 0 are left out, and not counted by samples() and fold_of.
+  // The same with n weights. All copies that a weight stands for are in one fold. Samples of weight 0 are left out, and
+  // not counted by samples() and fold_of.
   void add(const MatchedSamples& X, const VectorView& weights);
+  // The same for two domains.   X1: d1×n, X2: d2×n
   void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
     add(MatchedSamples{X1, X2}, weights);
   }
 
-  // The samples of both, each in the fold it was dealt to; those of `other` count as added after ours. Throws
-  // InvalidInput where the options differ, and as Summary::merge does; then nothing has changed.
+  // Adds the samples of `other`, each to the fold of the same number, as if they had been added after ours. Throws
+  // InvalidInput if the options differ, and as Summary::merge does; then nothing has changed.
   void merge(const Folds& other);
 
-  const FoldOptions& options() const { return options_; }
-  // As asked for; else 10 for up to 100 samples, 1000/n for more, 1 from 1000 on, and never so many that they would
-  // take more than 1 GiB: few samples are dealt unluckily more often, and cost less. It falls while samples are added.
+  const FoldOptions& options() const { return options_; }  // as given to the constructor
+  // The number of repeats, as given in the options. By default 10 for up to 100 samples, 1000/n for more, 1 from 1000
+  // on, and never so many that they would take more than 1 GiB: with few samples the result depends more on how they
+  // were divided, and repeats cost less. The number falls while samples are added.
   Index repeats() const { return static_cast<Index>(parts_.size()); }
-  Index samples() const;                                                           // of a weight above 0
-  double total_weight() const;                                                     // the sum of the weights
-  Index domains() const { return parts_[0][0].domains(); }                         // m
+  Index samples() const;                                    // the number of those of a weight above 0
+  double total_weight() const;                              // the sum of the weights
+  Index domains() const { return parts_[0][0].domains(); }  // m
   Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }  // d_i
-  Index fold_of(Index repeat, Index sample) const;                                 // in the order they were added
-  const Summary& held_out(Index repeat, Index fold) const;                         // the samples of one fold
-  Summary training(Index repeat, Index fold) const;                                // all other folds, merged
-  Summary all() const;                                                             // the summary of all samples
+  Index fold_of(Index repeat, Index sample) const;          // of a sample, in the order of adding
+  const Summary& held_out(Index repeat, Index fold) const;  // the samples of one fold
+  Summary training(Index repeat, Index fold) const;         // all other folds, merged
+  Summary all() const;                                      // the summary of all samples
 
-  // As those of Summary.
+  // Writes one safetensors file, atomically. Throws IoError.
   void save(const std::string& path) const;
+  // Reads such a file. Throws FormatError or IoError.
   static Folds load(const std::string& path);
+  // The same bytes without a file, to send to another process.
   std::string to_bytes() const;
+  // The folds of such bytes. Throws FormatError.
   static Folds from_bytes(std::string_view bytes);
 
  private:

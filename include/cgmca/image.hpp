@@ -18,25 +18,28 @@ namespace cgmca {
 
 // Height and width of an image, in pixels.
 struct ImageSize {
-  Index height, width;
+  Index height, width;  // h, w
 };
 
-// wiener2(x, [3 3]). With μ, v the mean and variance over each pixel's 3×3 neighbourhood (zero padding, divided by 9)
-// and ν the mean of v over the image:   y = μ + max(0, v - ν)/max(v, ν) · (x - μ);   y = μ where max(v, ν) = 0
+// Adaptive noise filter, wiener2(x, [3 3]).   images: h·w×n → h·w×n
+// With μ, v the mean and variance over each pixel's 3×3 neighbourhood (zero padding, divided by 9) and ν the mean of v
+// over the image:   y = μ + max(0, v - ν)/max(v, ν) · (x - μ);   y = μ where max(v, ν) = 0
 Matrix wiener2(const MatrixView& images, ImageSize size);
 
-// medfilt2(x, [3 3]): median over 3×3, zero padding.
+// Median filter, medfilt2(x, [3 3]), with zero padding.   images: h·w×n → h·w×n
 Matrix medfilt2(const MatrixView& images, ImageSize size);
 
-// (x - min)/(max - min) of each image; a constant image is clipped to [0, 1].
+// Scales each image to [0, 1]: (x - min)/(max - min). A constant image is clipped to [0, 1].   images: h·w×n → h·w×n
 Matrix mat2gray(const MatrixView& images);
 
-// ssim(x, y) of each pair of columns for a dynamic range of 1: the mean over all pixels of
+// Structural similarity, ssim(x, y), of each pair of columns for a dynamic range of 1.   h·w×n twice → n
+// The mean over all pixels of
 //   (2 μx μy + C1)(2 σxy + C2) / ((μx² + μy² + C1)(σx² + σy² + C2)),   C1 = 0.01², C2 = 0.03²
 // with moments weighted by an 11×11 Gaussian of standard deviation 1.5, replicate padding.
 Vector ssim(const MatrixView& images, const MatrixView& references, ImageSize size);
 
-// psnr(x, y) in dB: 10 log10(1/mean (x - y)²), infinite for equal images.
+// Peak signal-to-noise ratio, psnr(x, y), in dB: 10 log10(1/mean (x - y)²), infinite for equal images.
+// h·w×n twice → n
 Vector psnr(const MatrixView& images, const MatrixView& references);
 
 }  // namespace cgmca

@@ -1,4 +1,4 @@
-// Matrices from and to the files people hold.
+// Reads and writes matrices in common file formats.
 //
 // A *source* is a path, or `path:member` where a file holds several arrays (`a.npz:x`, `a.mat:x`,
 // the field `a.mat:cfg.x` of a struct, `a.h5:/group/x`). The format is told by extension, else by
@@ -19,14 +19,14 @@
 // numbers of .npy, .npz, .mat and .h5 as ReadOptions::complex says. Sparse matrices (of .mat, and of
 // scipy.sparse.save_npz: csr, csc, coo) are read as dense ones where these have at most 2 GB.
 //
-// Compressed IDX and NPZ stream where samples and their features lie in order: not with `columns`,
-// or in Fortran order, alone. CSV does not stream with `columns`.
+// Compressed IDX and NPZ stream if samples and their features lie in order in the file. They do not
+// with `columns` alone, or in Fortran order alone. CSV does not stream with `columns`.
 //
 // Text (.csv .tsv) is read as spreadsheets, pandas and Octave write it. A first line with text in it is a
 // header. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
 // or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands
 // separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)
-// is NaN: whether that is allowed is the caller's matter. A column may name the samples
+// is NaN; the caller decides whether that is allowed. A column may name the samples
 // (ReadOptions::id). The encoding is UTF-8, or UTF-16 with a byte order mark.
 //
 // Example:
@@ -57,11 +57,11 @@ struct ReadOptions {
   // Samples are the file's columns (d×n, as MATLAB users often store them), not its rows; of more
   // than two dimensions the last is the samples and those before it are flattened.
   bool columns = false;
-  ComplexAs complex = ComplexAs::refuse;
+  ComplexAs complex = ComplexAs::refuse;  // how complex numbers are read
   // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature.
   std::string id = {};
-  // Only a share of the samples will be read. What only the whole file could tell is then not checked: the checksum of
-  // a stored member of .npz. (That of compressed data is checked where they are read to their end.)
+  // Only a share of the samples will be read. Then the checksum of a stored member of .npz is not checked, because that
+  // needs the whole file. (The checksum of compressed data is checked if they are read to their end.)
   bool share = false;
 };
 
@@ -79,30 +79,32 @@ class BlockReader {
   BlockReader(BlockReader&&) noexcept;
   BlockReader& operator=(BlockReader&&) noexcept;
 
-  Index features() const;                // of each sample
+  Index features() const;                // the number of features of each sample
   std::optional<Index> samples() const;  // unknown for text until its end is reached
   Index position() const;                // samples handed out or skipped so far
-  // As the header of a text file has them, or the member NAME_features beside the array NAME of .npz, .mat and .h5;
-  // none where there are none, or where they cannot tell features apart.
+  // The names of the features: the header of a text file, or the member NAME_features beside the array NAME of .npz,
+  // .mat and .h5. None if there are none, or if they do not tell features apart.
   std::vector<std::string> feature_names() const;
-  // The names of the samples handed out last (ReadOptions::id), without blanks around them; none where no column
-  // has them.
+  // The names of the samples handed out last (ReadOptions::id), without blanks around them; none if no column has
+  // them.
   const std::vector<std::string>& ids() const;
-  // Where a number of a sample handed out already stands, as the file's user counts, for messages:
-  // "line 14, column 'age'" or "line 14, column 3" of text, "row 14, column 3" elsewhere, all from 1.
+  // The place in the file of a number that was handed out, for messages: "line 14, column 'age'" or
+  // "line 14, column 3" in text, "row 14, column 3" elsewhere, all from 1.
   std::string place(Index sample, Index feature) const;
-  bool streams() const;  // memory stays bounded whatever the number of samples
+  bool streams() const;  // whether memory stays bounded for any number of samples
 
-  // The next block, features × (at most max_samples); fewer only at the end, no columns after it.
+  // The next block, features × (at most max_samples): fewer samples only at the end, none after it. Throws IoError,
+  // FormatError, or InvalidInput for max_samples < 1.
   Matrix next(Index max_samples);
-  // The same in floats. Where single() is true the file's numbers are no wider, and a float holds each exactly; the
-  // block is then made without one of doubles. Elsewhere the numbers are rounded.
+  // The same in floats. If single() is true this is exact, and takes no block of doubles. Otherwise numbers are
+  // rounded.
   Eigen::MatrixXf next_single(Index max_samples);
+  // Whether a float holds each number of the file exactly.
   bool single() const;
-  // Passes over samples without converting them, for resuming; InvalidInput beyond the end.
+  // Passes over samples without converting them, for resuming. Throws InvalidInput beyond the end.
   void skip(Index count);
-  // How many samples there are, known from then on. Text is looked through for the ends of its lines, from where it
-  // stands, unless write_row_index() has done so before; skip() then reads next to nothing.
+  // How many samples there are; samples() knows it from then on. The rest of a text file is searched for line ends,
+  // unless write_row_index() has done so before; skip() then reads next to nothing. Throws IoError or FormatError.
   Index count_samples();
 
   class Source;  // one per format, in src/io/
@@ -117,12 +119,13 @@ class BlockReader {
 // How a target is written.
 struct WriteOptions {
   bool columns = false;                         // samples are the file's columns, not its rows
-  std::vector<std::string> feature_names = {};  // one a feature, or none; see write()
-  std::string variable = "X";                   // the member's name, where the target names none
+  std::vector<std::string> feature_names = {};  // one for each feature, or none; see write()
+  std::string variable = "X";                   // the member's name, if the target names none
 };
 
 // Writes X (features × samples) with samples as rows; the format is told by the extension (.npy .npz
-// .csv .tsv .mat .h5). Atomic: a temporary file in the same folder, synced, then renamed.
+// .csv .tsv .mat .h5). Atomic: a temporary file in the same folder, synced, then renamed. Throws IoError,
+// FormatError for a file that cannot be added to, or InvalidInput for a target or names that do not fit.
 //
 // A target `path:member` (.npz, .mat, .h5) is added to a file that exists, or replaces that member of
 // it; the file's other members stay as they are. A target without a member replaces the whole file.
@@ -133,46 +136,47 @@ struct WriteOptions {
 // there is no place for them.
 void write(const std::string& target, const MatrixView& X, const WriteOptions& options = {});
 
-// One array of a data file, for people to look at.
+// What describe_file tells of one array of a data file.
 struct ArrayInfo {
   std::string name;                        // empty in a format without members
   std::vector<Index> shape;                // as the file has it
   std::string type;                        // in the file's own words: "float64", "complex double", "text"
-  std::vector<std::string> feature_names;  // where the file has any
-  std::optional<Index> missing;            // NaN or empty cells, of arrays of real numbers
+  std::vector<std::string> feature_names;  // if the file has any
+  std::optional<Index> missing;            // the number of NaN or empty cells, for arrays of real numbers
 };
 // What a data file holds.
 struct FileInfo {
-  std::string format;  // in words: "NumPy archive", "CSV, separated by ';'"
-  std::vector<ArrayInfo> arrays;
+  std::string format;             // in words: "NumPy archive", "CSV, separated by ';'"
+  std::vector<ArrayInfo> arrays;  // one for each array in it
 };
 // Describes a data file. It reads every array once, in blocks, to count what is missing. For a file
 // that is not a data file, FormatError says what it seems to be.
 FileInfo describe_file(const std::string& path);
 
-// Where the rows of a text file begin, kept beside it as PATH.rows, so that several processes can read a share of it
-// each and none must look for the others' line ends. count_samples() takes it from there, and refuses (FormatError)
-// what was written of another file, or before this one was changed. Returns the number of rows.
+// Writes where the rows of a text file begin, beside it as PATH.rows. Several processes can then read a share of the
+// file each without searching all of it for line ends. count_samples() uses the index, and throws FormatError if it was
+// written for another file, or before the file was changed. Returns the number of rows. Throws IoError or FormatError.
 Index write_row_index(const std::string& path);
-std::string row_index_of(const std::string& path);  // "PATH.rows"
+std::string row_index_of(const std::string& path);  // the name of the index, "PATH.rows"
 
 // The file or folder that a source or target names, without its member.
 std::string file_of(const std::string& source_or_target);
 
-// The PNG files that are read of a folder, and of the folders in it, by their paths relative to it.
-// Natural order (img2 before img10).
+// The PNG files in a folder and in the folders in it, by their paths relative to it, in natural order
+// (img2 before img10). Throws IoError.
 std::vector<std::string> list_images(const std::string& folder);
 
-// The PNG files of two folders paired by name once the differing part is removed: `match` is
-// "real/synth", meaning that what is called …real… in folder 1 is called …synth… in folder 2.
+// The PNG files of two folders, paired by name.
 struct ImagePairs {
   std::vector<std::pair<std::string, std::string>> pairs;  // file names in folder 1 and folder 2
-  std::vector<std::string> unmatched1, unmatched2;
+  std::vector<std::string> unmatched1, unmatched2;         // those without a partner
 };
-// Pairs the images of two folders by name, as above. Throws IoError, InvalidInput.
+// Pairs the images of two folders by name. `match` is "real/synth", which means that a file called …real… in folder 1
+// is called …synth… in folder 2. Throws IoError, InvalidInput.
 ImagePairs match_images(const std::string& folder1, const std::string& folder2, const std::string& match);
 
-// The named PNG files of a folder, features × images, all of one size.
+// Reads the named PNG files of a folder, all of one size, as features × images. Throws IoError, FormatError,
+// InvalidInput.
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names);
 
 }  // namespace cgmca

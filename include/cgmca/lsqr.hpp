@@ -13,17 +13,17 @@ namespace cgmca {
 
 // When LSQR stops; the defaults are those of MATLAB's lsqr.
 struct LsqrOptions {
-  double tolerance = 1e-6;
-  Index iterations = 0;  // at most; 0: min(k, d, 20)
+  double tolerance = 1e-6;  // of MATLAB's two rules: for the residual, and for the residual of the normal equations
+  Index iterations = 0;     // at most; 0: min(k, d, 20)
 };
 // What LSQR found for each right-hand side.
 struct LsqrResult {
-  Matrix X;                       // the last iterate for each right-hand side
-  std::vector<Index> iterations;  // done for each
-  std::vector<bool> converged;
+  Matrix X;                       // d×n: the last iterate for each right-hand side
+  std::vector<Index> iterations;  // n: steps done for each
+  std::vector<bool> converged;    // n: whether the tolerance was reached
 };
 // Minimizes ‖A x_j - y_j‖ for all columns y_j of Y at once; each stops by itself.   A: k×d, Y: k×n, X: d×n. Throws
-// WrongDimension.
+// WrongDimension, or InvalidInput for a negative tolerance or number of steps.
 LsqrResult lsqr(const MatrixView& A, const MatrixView& Y, const LsqrOptions& options = {});
 
 }  // namespace cgmca

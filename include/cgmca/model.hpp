@@ -30,19 +30,18 @@ class TensorReader;
 class TensorWriter;
 
 // One domain's map g(x) = A (x - mean), kept in the factors A = M T from which everything else
-// follows.
+// follows. Numbers in parentheses are equations of docs/method.md.
 struct DomainMap {
   Vector mean;      // d
-  Matrix weights;   // T: c×d   canonical scores t = T (x - mean) of identity covariance
-                    // docs/method.md (11)
+  Matrix weights;   // T: c×d   canonical scores t = T (x - mean) of identity covariance       (11)
   Matrix mixing;    // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
   Matrix loadings;  // P: d×q   covariance of the features with the first q canonical scores   (16)
   Vector variance;  // d        of each feature
-  // Of more than two domains: covariance of the features with the scores of domain j, d×c_j; empty for its own, and
+  // For more than two domains: covariance of the features with the scores of domain j, d×c_j; empty for its own, and
   // for a domain that is absent. Two domains have loadings · diag(singular_B). See Model::cross_loadings.         (40)
   std::vector<Matrix> cross_loadings;
-  Vector held_out_error;  // d   s of (30): the error of translations to this domain, cross-fitted; empty where not
-  std::string name;       // of the domain; empty where nobody gave one
+  Vector held_out_error;  // d   s of (30): the error of translations to this domain, cross-fitted; empty if it was not
+  std::string name;       // of the domain; empty if there is none
   std::vector<std::string> feature_names;  // d, or none
 
   Index features() const { return mean.size(); }   // d
@@ -57,11 +56,11 @@ struct DomainMap {
 // One ascent of the search that fits more than two domains.                              docs/method.md section 8
 struct Start {
   std::string kind;             // spectral, tree, random, reflection, relaxation
-  double value = 0;             // f where it ended                                                               (37)
-  Index sweeps = 0;             // that it took
+  double value = 0;             // f at its end                                                                   (37)
+  Index sweeps = 0;             // how many it took
   bool converged = false;       // false: a limit was reached first
   double f_below_best = 0;      // (f_best - f) / |f_best|
-  double distance_to_best = 0;  // of its point from the best one: the same answer where this is below about 1e-6
+  double distance_to_best = 0;  // from its point to the best one: the same answer if this is below about 1e-6
 
   bool operator==(const Start&) const = default;
 };
@@ -69,85 +68,93 @@ struct Start {
 // What the fit attained, and what no fit can surpass. Both are computed from the finished maps. Residuals must be at
 // rounding level, and so must the distance of objective from bound where the optimum is certified.
 struct Certificate {
+  // An empty certificate of so many domains.
   explicit Certificate(Index domains = 2);
 
   std::vector<double> constraint_residuals;  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                                  (15)
-  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i meant by it                       (24)
-  Matrix weights;                        // w: m×m, the graph; [[0, 1], [1, 0]] of two domains
-  double objective = 0;  // (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F²; regularized                 (1) (26) (36)
+  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i in it                             (24)
+  Matrix weights;                        // w: m×m, the graph; [[0, 1], [1, 0]] for two domains
+  double objective = 0;  // (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F², or (26) with a ridge            (1) (36)
   double bound = 0;      // no maps go below it: (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))             (14) (38)
   double covariance_trace = 0;  // (n-1)/n Σ_i deg_i tr C_i, deg_i = Σ_j w_ij: the scale of both
   bool certified = true;        // the maps are proven to be the best: bound is objective, to rounding
   double gap = 0;               // (f_bound - f) / |f|: by how much f (37) may fall short of the best; 0 in closed form
   // What the bound rests on: "closed form" (two domains), "identity", "commuting", "dense", "ADMM", "pairwise only".
   std::string proof = "closed form";
-  std::vector<Start> starts;   // of more than two domains
-  Index sweeps = 0;            // of all of them together
+  std::vector<Start> starts;   // of the search for more than two domains
+  Index sweeps = 0;            // of all starts together
   bool stopped_early = false;  // a limit on sweeps, seconds or trials ended the search
-  Vector singular_A;           // σ(A) of the prescribed covariances; of two domains                               (7)
-  Vector singular_B;           // σ(B): the canonical correlations; of two domains                                 (8)
-                               // (the unused ones to eps/σ or, of few directions of above 1,200, absent)
+  Vector singular_A;           // σ(A) of the prescribed covariances; for two domains                              (7)
+  Vector singular_B;           // σ(B): the canonical correlations; for two domains                                (8)
+                               // (unused ones have an error of eps/σ; they are absent if few of more than 1,200
+                               // directions were needed)
   std::vector<Index> ranks;    // r_i of the data
   std::vector<Index> covariance_ranks;  // c_i of the prescribed covariances
-  double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; of more domains see (39)
+  double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; for more domains see (39)
   std::vector<double> tolerances;  // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
-  std::string route;  // what ran: summary form, how each domain was whitened, how B, as "qr: gesdd, geqrf; B gesdd"
+  std::string route;  // what ran: summary form, how each domain was whitened, how B was factorized, such as
+                      // "qr: gesdd, geqrf; B gesdd"
 };
 
-// What the fit was asked for, so that another can be made like it. The graph is the certificate's.
+// What the fit was asked for, so that it can be repeated. The graph is in the certificate.
 struct FitSettings {
+  // Default settings of so many domains.
   explicit FitSettings(Index domains = 2);
 
-  // "identity", "data1", "correlation", …; "matrix" for one given by its entries, of which the maps hold C = M Mᵀ
+  // "identity", "data1", "correlation", …; "matrix" if it was given by its entries: the maps hold C = M Mᵀ
   std::vector<std::string> covariance;
-  std::vector<Index> components;  // the number after the name, as 4 of identity:4; 0 where there is none
-  std::vector<Index> max_rank;    // 0: no limit
-  std::vector<Ridge> ridge;
-  std::optional<double> rank_tol;
-  // Of the search that fits more than two domains, as in MatchingOptions.
-  std::uint64_t seed = 0;
-  Index random_starts = 0, max_sweeps = 0;
-  double max_seconds = 0;  // 0: no limit
+  std::vector<Index> components;            // the number after the name, such as 4 of identity:4; 0 if there is none
+  std::vector<Index> max_rank;              // 0: no limit
+  std::vector<Ridge> ridge;                 // of each domain
+  std::optional<double> rank_tol;           // as that of DataOptions
+  std::uint64_t seed = 0;                   // as that of MatchingOptions, for more than two domains
+  Index random_starts = 0, max_sweeps = 0;  // likewise
+  double max_seconds = 0;                   // likewise; 0: no limit
 };
 
 // The result of a fit: one map for each domain, and what is known of them.
 struct Model {
+  // An empty model of so many domains.
   explicit Model(Index domains = 2);
 
-  FitSettings settings;
-  Index samples = 0;                              // matched samples of a weight above 0
-  double total_weight = 0;                        // n: the sum of their weights, samples where there were none
+  FitSettings settings;                           // what the fit was asked for
+  Index samples = 0;                              // matched ones, of a weight above 0
+  double total_weight = 0;                        // n: the sum of their weights, `samples` if there were none
   Index common_dimension = 0;                     // k
   std::vector<std::string> covariances;           // what was prescribed, in words
   std::vector<std::optional<DomainMap>> domains;  // m; some may be absent, see only()
   Index calibration_folds = 0;                    // of held_out_error; 0: not calibrated
-  Certificate certificate;
-  // Of more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty where one of them is absent. See score_covariance.
+  Certificate certificate;                        // what the fit attained, and what no fit can surpass
+  // For more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty if one of them is absent. See score_covariance.
   std::vector<std::vector<Matrix>> score_covariances;
 
   Index count() const { return static_cast<Index>(domains.size()); }  // m
-  const DomainMap& domain(Domain domain) const;                       // throws MissingDomain
+  const DomainMap& domain(Domain domain) const;                       // its map; throws MissingDomain
   std::vector<Domain> others(Domain domain) const;                    // all domains but this one
 
-  // R_ij = Cov(t_i, t_j): of two domains' canonical scores, c_i×c_j; I for i = j. Throws MissingDomain.           (40)
+  // R_ij = Cov(t_i, t_j), the covariance of two domains' canonical scores, c_i×c_j; I for i = j. Throws
+  // MissingDomain. (40)
   Matrix score_covariance(Domain i, Domain j) const;
-  // Cov(x_i, t_j): of a domain's features with another's scores, d_i×c_j. Throws MissingDomain.                   (40)
+  // Cov(x_i, t_j), the covariance of a domain's features with another's scores, d_i×c_j. Throws MissingDomain. (40)
   Matrix cross_loadings(Domain i, Domain j) const;
-  // corr(z_ip, z_jp) of each coordinate p of the common space, among the samples fitted; 0 where a covariance has no
-  // variance in p. Throws MissingDomain.
+  // corr(z_ip, z_jp) of each coordinate p of the common space, among the samples fitted; 0 if a covariance has no
+  // variance in p.   → k. Throws MissingDomain.
   Vector common_correlations(Domain i, Domain j) const;
 
   // In words, what the user should know before trusting the model: a saturated fit, correlations above 1, an optimum
   // that is not proven.
   std::vector<std::string> warnings() const;
 
-  Model only(Domain domain) const;  // without the other domains' maps, for shipping one side alone
+  // The model without the other domains' maps, for shipping one side alone. Throws MissingDomain.
+  Model only(Domain domain) const;
 
-  // One safetensors file, written atomically. load throws FormatError or IoError.
+  // Writes one safetensors file, atomically. Throws IoError.
   void save(const std::string& path) const;
+  // Reads such a file. Throws FormatError or IoError.
   static Model load(const std::string& path);
   // The same bytes without a file, to send or to embed.
   std::string to_bytes() const;
+  // The model of such bytes. Throws FormatError.
   static Model from_bytes(std::string_view bytes);
 
  private:
@@ -161,8 +168,8 @@ Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device devi
 
 // Samples of one of several domains.
 struct DomainSamples {
-  Domain domain;
-  MatrixView X;  // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
+  Domain domain;  // whose samples they are
+  MatrixView X;   // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
 };
 
 }  // namespace cgmca

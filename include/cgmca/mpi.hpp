@@ -1,5 +1,5 @@
-// Summaries of the ranks of an MPI job, joined by a tree of merges. Header only: the program that includes it compiles
-// and links with MPI (mpicxx, or MPI::MPI_CXX of CMake), and libcgmca needs none.
+// Joins the summaries of the ranks of an MPI job by a tree of merges. Header only: a program that includes it compiles
+// and links with MPI (mpicxx, or MPI::MPI_CXX of CMake). libcgmca itself does not use MPI.
 //
 //   cgmca::Summary summary({d1, d2});
 //   const cgmca::Share mine = cgmca::share_of(n, {rank + 1, ranks});  // each rank adds its own samples
@@ -149,12 +149,12 @@ inline std::string climb(Summary& sum, const Comm& comm) {
 
 }  // namespace detail
 
-// Throws InvalidInput on every rank, naming the rank and its machine, where not all run the same version of cgmca.
-// Collective: all ranks of the communicator call it.
+// Throws InvalidInput on every rank, naming the rank and its machine, if not all run the same version of cgmca.
+// Collective: all ranks of the communicator must call it.
 inline void check_versions(MPI_Comm comm) { detail::check_versions(detail::Comm(comm)); }
 
-// The summary of all ranks' samples on rank 0, none on the others. Collective. Where two ranks' summaries cannot be
-// merged (Summary::merge), or run different versions, all ranks throw the same InvalidInput, which names the rank.
+// The summary of all ranks' samples on rank 0, none on the others. Collective. If two ranks' summaries cannot be merged
+// (Summary::merge), or if ranks run different versions, all ranks throw the same InvalidInput, which names the rank.
 inline std::optional<Summary> reduce(const Summary& summary, MPI_Comm comm) {
   const detail::Comm own(comm);
   detail::check_versions(own);

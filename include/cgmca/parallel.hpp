@@ -19,13 +19,14 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The number of threads to share work among.
+// The number of threads to divide work among.
 inline Index worker_count() {
   return threads() > 0 ? threads() : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
 }
 
-// work(k) for k = 0 … count - 1, each thread taking the next one. BLAS calls inside use one thread each. What a task
-// throws ends the work, and is thrown again; of several the first task's, as if they had run one after another.
+// Calls work(k) for k = 0 … count - 1; each thread takes the next k. BLAS calls inside use one thread each. If a task
+// throws, no further task begins and its exception is thrown again. If several throw, it is that of the first of them,
+// as if they had run one after another.
 template <class Work>
 void side_by_side(Index count, const Work& work) {
   const Index workers = std::min(worker_count(), count);
@@ -60,8 +61,8 @@ void side_by_side(Index count, const Work& work) {
   if (problem) std::rethrow_exception(problem);
 }
 
-// work(i) for each of m domains, factorizations of up to `size` rows or columns: side by side where they are too small
-// for LAPACK to gain by threads, but not so small that a thread costs more than they do.
+// Calls work(i) for each of m domains, for factorizations of up to `size` rows or columns. They run side by side if
+// they are too small for LAPACK to gain by threads, but not so small that a thread costs more than they do.
 template <class Work>
 void for_each_domain(Index m, Index size, const Work& work) {
   constexpr Index small = 100, large = 1500;
@@ -69,9 +70,10 @@ void for_each_domain(Index m, Index size, const Work& work) {
   for (Index i = 0; i < m; ++i) work(i);
 }
 
-// work(first, count) for ranges of n columns of p numbers each, side by side where it pays. The ranges do not depend on
-// the number of threads.
+// The number of columns in a range of by_columns.
 constexpr Index kRange = 256;
+// Calls work(first, count) for ranges of n columns of p numbers each, side by side if that is faster. The ranges do not
+// depend on the number of threads.
 template <class Work>
 void by_columns(Index p, Index n, const Work& work) {
   constexpr Index worthwhile = 1 << 18;
@@ -82,8 +84,8 @@ void by_columns(Index p, Index n, const Work& work) {
   }
 }
 
-// Σ_j of what add(j, sum) adds to a vector of p numbers for each of n columns; the order of the sum does not depend on
-// the number of threads.
+// The sum over n columns of what add(j, sum) adds for column j to a vector of p numbers. The order of the sum does not
+// depend on the number of threads.
 template <class Add>
 Vector sum_over_columns(Index p, Index n, const Add& add) {
   Matrix parts = Matrix::Zero(p, (n + kRange - 1) / kRange);

@@ -3,8 +3,8 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011) turns a counter and a
 // key into four 32-bit words. There is no state: the key is the seed, and the counter says what the words are for,
 //   (block, item, purpose, 0):   e.g. pixels 4·block … 4·block + 3 of image `item`.
-// Normal numbers are Φ⁻¹((w + ½)/2³²) of one word w, by Wichura's AS 241 with a logarithm of our own: +, -, *, /, sqrt
-// only, which IEEE 754 rounds alike everywhere (compiled without fused multiply-add), no libm.
+// Normal numbers are Φ⁻¹((w + ½)/2³²) of one word w, by Wichura's AS 241. The logarithm in it is computed here, not by
+// libm: it uses only +, -, *, / and sqrt, which IEEE 754 rounds alike everywhere (compiled without fused multiply-add).
 //
 // Example:
 //   random_numbers::Stream stream(1, random_numbers::Purpose{1000}, 0);
@@ -20,8 +20,8 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-// What numbers are for: streams of different purposes are independent. These two are used by the library. For other
-// numbers take another value, such as Purpose{1000}.
+// What numbers are for. Streams of different purposes are independent. The library uses these two; for other numbers
+// take another value, such as Purpose{1000}.
 enum class Purpose : std::uint32_t { folds = 4, pairing = 5 };
 
 // Four random words for a counter and a key.
@@ -38,11 +38,12 @@ void fill_normal(std::uint64_t seed, Purpose purpose, std::uint32_t item, double
 // The random numbers of one item, one after the other.
 class Stream {
  public:
+  // The stream of this seed, purpose and item; streams that differ in any of them are independent.
   Stream(std::uint64_t seed, Purpose purpose, std::uint32_t item);
-  std::uint32_t word();
+  std::uint32_t word();                      // the next 32 random bits
   std::uint32_t below(std::uint32_t bound);  // uniform on 0 … bound - 1, without bias
   double uniform();                          // in (0, 1)
-  double normal();
+  double normal();                           // standard normal
 
  private:
   std::array<std::uint32_t, 2> key_;

@@ -1,5 +1,5 @@
-// For few samples of many features, where n - 1 <= d and the plain fit makes every correlation 1 (docs/method.md
-// section 6): ridges, truncation, and what they make of a domain's covariance.
+// Ridges and truncation, for few samples of many features: if n - 1 <= d, the plain fit makes every correlation 1
+// (docs/method.md section 6).
 //
 // Example:
 //   FitOptions options;
@@ -22,13 +22,17 @@ namespace cgmca {
 template <class T>
 class PerDomain {
  public:
+  // T{} for all domains.
   PerDomain() : values_(1) {}
+  // The same value for all domains.
   template <std::convertible_to<T> Value>
   PerDomain(Value all) : values_(1, T(std::move(all))) {}  // NOLINT: one value is a setting
+  // One value for each domain.
   PerDomain(std::initializer_list<T> values) : values_(values) {}
+  // One value for each domain.
   explicit PerDomain(std::vector<T> values) : values_(std::move(values)) {}
 
-  // Of the domain in slot i, counted from 0.
+  // The value of domain i, counted from 0. Throws std::out_of_range if there are several values but none for i.
   const T& operator[](std::size_t i) const { return values_.size() == 1 ? values_[0] : values_.at(i); }
   std::size_t size() const { return values_.size(); }  // 1: the same for all
   bool operator==(const PerDomain&) const = default;
@@ -37,11 +41,12 @@ class PerDomain {
   std::vector<T> values_;
 };
 
-// How a domain's sample covariance Θ (d×d) is regularized before it is whitened.            docs/method.md (24) (25)
+// How a domain's sample covariance Θ (d×d) is regularized before it is whitened. docs/method.md (24) (25)
 struct Ridge {
   double value = 0;        // Θ + value · tr(Θ)/d · I: 0 is the plain fit, and the scale of the data does not matter
   bool automatic = false;  // (1-ρ) Θ + ρ tr(Θ)/d · I with the oracle-approximating shrinkage ρ, which needs no choice
 
+  // A ridge of this value.
   Ridge(double value_ = 0) : value(value_) {}  // NOLINT: a number is a ridge
   // The automatic ridge.
   static Ridge oas() {
@@ -61,9 +66,9 @@ struct Regularization {
 
 // The covariance of a domain that the constraint holds for: data · Θ + ridge · I with Θ of `samples` samples.  (24)
 struct Regularized {
-  double data = 1;
-  double ridge = 0;
-  Index samples = 0;  // matched ones and extra ones
+  double data = 1;    // the factor of Θ
+  double ridge = 0;   // the multiple of I
+  Index samples = 0;  // matched and extra ones
 
   bool plain() const { return data == 1 && ridge == 0; }  // Θ itself
 };

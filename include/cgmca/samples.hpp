@@ -21,10 +21,11 @@ namespace cgmca {
 // A read-only view of a matrix of floats.
 using SingleView = Eigen::Ref<const Eigen::MatrixXf>;
 
-// A view of d×n samples, made of any matrix of doubles or floats. It must not outlive what it looks at, unless that was
-// an expression, whose value it then holds itself.
+// A view of d×n samples, made from any matrix of doubles or floats. It must not outlive that matrix. If it was made
+// from an expression, it holds the expression's value itself.
 class SampleView {
  public:
+  // A view of X, d×n.
   template <class Derived>
   SampleView(const Eigen::DenseBase<Derived>& X)  // NOLINT: a matrix is a view of samples
       : view_(std::make_shared<const ViewOf<typename Derived::Scalar>>(X.derived())) {}
@@ -52,7 +53,7 @@ class SampleView {
   std::variant<std::shared_ptr<const MatrixView>, std::shared_ptr<const SingleView>> view_;
 };
 
-// One view a domain; all have the same number of columns, which are matched.
+// Matched samples: one view for each domain, all with the same number of columns. Column j of all belongs together.
 using MatchedSamples = std::vector<SampleView>;
 
 }  // namespace cgmca

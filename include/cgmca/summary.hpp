@@ -1,5 +1,5 @@
-// Summary: all that a fit needs to know of n matched samples of m domains, in one pass and in memory that does not grow
-// with n. m = 2 are pairs; m = 1 are samples without partners.
+// Summary: all that a fit needs to know of n matched samples of m domains, computed in one pass and in memory that does
+// not grow with n. For m = 2 the samples are pairs, for m = 1 samples without partners.
 //
 // With X = [X_1; …; X_m] (p×n, p = d_1 + … + d_m), mean and centred samples Xc = X - mean 1ᵀ, it holds n, the mean and
 //   rows   the samples themselves, while n <= 2p (compressing would save less than half)
@@ -8,10 +8,10 @@
 //   gram   G = Xc Xcᵀ itself: less arithmetic, but it squares the condition number
 // Two summaries merge into that of the union, so data can come in blocks of any size, from several machines, or be
 // continued next week. Blocks are regrouped inside, so the same samples in the same order give the same bits however
-// they were cut. All is kept relative to the first sample, so large means cost no accuracy.
+// they were cut. Everything is relative to the first sample, so large means cost no accuracy.
 //
-// Samples may have weights: one of weight 2 is the same as the sample twice, one of weight 0 is left out. Weights are
-// counts, which need not be whole, not precisions: n of every formula is their sum, total_weight().
+// Samples may have weights. A sample of weight 2 is the same as the sample twice, and one of weight 0 is left out.
+// Weights are counts, not precisions, and need not be whole: n of every formula is their sum, total_weight().
 //
 // Example:
 //   Summary summary({d1, d2});
@@ -45,7 +45,9 @@ enum class Accumulate {
 // What a summary holds at present, as above.
 enum class SummaryForm { rows, qr, gram };
 
+// All choices of Accumulate.
 inline constexpr std::array kAccumulates = {Accumulate::automatic, Accumulate::qr, Accumulate::gram};
+// All forms of a summary.
 inline constexpr std::array kSummaryForms = {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram};
 const char* name(Accumulate accumulate);  // "automatic", "qr", "gram"
 const char* name(SummaryForm form);       // "rows", "qr", "gram"
@@ -70,54 +72,63 @@ class Summary {
   // Adds n matched samples, one matrix for each domain, d_i×n. Throws WrongDimension, UnequalSamples or NotFinite, and
   // then adds nothing.
   void add(const MatchedSamples& X);
+  // The same for two domains.   X1: d1×n, X2: d2×n
   void add(const SampleView& X1, const SampleView& X2) { add(MatchedSamples{X1, X2}); }
+  // The same for one domain.   X: d×n
   void add(const SampleView& X) { add(MatchedSamples(1, X)); }
-  // The same, where each sample counts as often as its weight says. A sample of weight 0 is not looked at. Throws
-  // UnequalSamples where there is not one weight for each sample, InvalidInput where a weight is negative, NaN,
+  // The same with n weights: each sample counts as often as its weight says. A sample of weight 0 is not looked at.
+  // Throws UnequalSamples if there is not one weight for each sample, InvalidInput if a weight is negative, NaN,
   // infinite or above 1e100. For one domain: add(MatchedSamples{X}, weights).
   void add(const MatchedSamples& X, const VectorView& weights);
+  // The same for two domains.   X1: d1×n, X2: d2×n
   void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
     add(MatchedSamples{X1, X2}, weights);
   }
 
   // Throws what add would throw, and adds nothing. `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;
+  // The same for samples with weights.
   void check(const MatchedSamples& X, const VectorView& weights, Index first) const;
 
   // Makes this the summary of both sets of samples. Features of the same names in another order are put into this
-  // summary's order. Throws WrongDimension, or InvalidInput where names differ or where both hold the same input
-  // (inputs(), unless repeats are allowed), and then changes nothing.
+  // summary's order. Throws WrongDimension, or InvalidInput if names differ or if both hold the same input (inputs(),
+  // unless repeats are allowed), and then changes nothing.
   void merge(const Summary& other, Repeats repeats = Repeats::refuse);
 
   // Where the samples came from, as far as the caller has noted it, so that merging the same input twice is refused.
   // The first word of each text identifies the input, and the rest is its name for people:
-  // "1:3488:9ae16a3b2f90404f a.npy". Files and merges keep these texts. A summary without any merges with every other.
+  // "1:3488:9ae16a3b2f90404f a.npy". Files and merges keep these texts. A summary without any can be merged with every
+  // other.
   const std::vector<std::string>& inputs() const;
+  // Notes an input, as a text of that form. Throws InvalidInput if it has no first word.
   void note_input(const std::string& input);
 
-  Index samples() const;        // of a weight above 0
-  double total_weight() const;  // n of the formulas: the sum of the weights, samples() where there are none
+  Index samples() const;        // the number of samples of a weight above 0
+  double total_weight() const;  // n of the formulas: the sum of the weights, samples() if there are none
   Index domains() const;        // m
-  const DomainInfo& domain(Domain domain) const;
+  const DomainInfo& domain(Domain domain) const;  // size and names; throws MissingDomain
   Index dimension(Domain domain) const { return this->domain(domain).features; }  // d_i
-  Vector mean(Domain domain) const;                                               // throws TooFewSamples
+  Vector mean(Domain domain) const;                                               // d_i; throws TooFewSamples
   SummaryForm form() const;                                                       // what it holds now
   Accumulate accumulate() const;    // how it sums up, as the constructor was told
   Device device() const;            // cpu or cuda
   Summary on(Device device) const;  // a copy there
 
-  // One safetensors file, written atomically. load throws FormatError or IoError. `note` is the caller's own text,
-  // kept with the summary: where its samples came from, for instance. A summary saved and loaded goes on as if it had
-  // never left memory, to the bit.
+  // Writes one safetensors file, atomically. `note` is any text of the caller, kept with the summary. A summary that
+  // was saved and loaded continues as if it had never left memory, to the bit. Throws IoError.
   void save(const std::string& path, const std::string& note = {}) const;
+  // Reads such a file, and its note. Throws FormatError or IoError.
   static Summary load(const std::string& path, std::string* note = nullptr);
   // The same bytes without a file, to send to another process.
   std::string to_bytes() const;
+  // The summary of such bytes. Throws FormatError.
   static Summary from_bytes(std::string_view bytes);
 
-  // The stages of a fit look inside.
+  // What it holds, for the stages of a fit; not for users.
   struct State;
+  // A summary of this state.
   explicit Summary(std::unique_ptr<State> state);
+  // The state.
   const State& state() const { return *state_; }
 
  private:

@@ -13,24 +13,25 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The number of threads BLAS uses; 0 where the library in use does not tell.
+// The number of threads BLAS uses; 0 if the library in use does not tell.
 int threads();
 
 // Sets the number of threads that BLAS uses. Throws InvalidInput for count < 1. It has no effect on a BLAS without a
 // way to set it (OpenBLAS, MKL and BLIS have one).
 void set_threads(int count);
 
-// While an object of this class exists, BLAS uses one thread: for work that is itself shared among threads. Objects on
-// several threads are counted, and the last one to go restores what was there before the first.
+// While an object of this class exists, BLAS uses one thread: for work that is itself divided among threads. Objects on
+// several threads are counted, and the last one destroyed restores the number that was set before the first.
 class SerialBlas {
  public:
+  // Sets BLAS to one thread.
   SerialBlas();
   ~SerialBlas();
   SerialBlas(const SerialBlas&) = delete;
   SerialBlas& operator=(const SerialBlas&) = delete;
 };
 
-// The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" where the library does not tell.
+// The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" if the library does not tell.
 std::string blas_description();
 
 }  // namespace cgmca

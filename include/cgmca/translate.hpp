@@ -20,48 +20,51 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// Ways back.
+// How to go back from the common space.
 enum class Method {
-  lmmse,        // best linear estimate given the other domains' maps; has standard errors   (22) (40)
-  exact,        // mean + A⁺ z: of all x with A (x - mean) = z the one nearest to the mean         (20)
-  mahalanobis,  // of all such x the one most likely under the domain's own covariance (21)
-  lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way             (19)
+  lmmse,        // the best linear estimate given the other domains' maps; has standard errors      (22) (40)
+  exact,        // mean + A⁺ z: among all x with A (x - mean) = z, the one nearest to the mean      (20)
+  mahalanobis,  // among all such x, the one most likely under the domain's own covariance          (21)
+  lsqr,         // LSQR on A x = z + A mean from x = 0, stopped early: the paper's way              (19)
 };
+// All methods.
 inline constexpr std::array kMethods = {Method::lmmse, Method::exact, Method::mahalanobis, Method::lsqr};
-const char* name(Method method);
+const char* name(Method method);  // "lmmse", "exact", "mahalanobis", "lsqr"
 
-// How far a translation of a *new* sample may be off: with t its canonical scores, (x_f - x̂_f) / (s_f √(1 + h)) is
-// distributed as Student's t of `degrees` degrees of freedom, h = 1/n + tᵀ G t/(n-1).                       (29) (42)
+// How far a translation of a *new* sample may be off. With t its canonical scores and h = 1/n + tᵀ G t/(n-1),
+// (x_f - x̂_f) / (s_f √(1 + h)) is distributed as Student's t with `degrees` degrees of freedom. (29) (42)
 struct ErrorBars {
-  Vector scale;             // s_f of each feature; empty where n is too small for the directions used, see `degrees`
-  double degrees = 0;       // of freedom; not positive where n is too small
+  Vector scale;             // s_f of each feature; empty if n is too small for the directions used, see `degrees`
+  double degrees = 0;       // of freedom; not positive if n is too small
   Matrix G;                 // from one domain: covariance of the scores among the n matched samples, I unless there
-                            // was a ridge; from several: K⁺ G K⁺ with K their covariance as the fit has it
-  Index samples = 0;        // matched ones
+                            // was a ridge; from several: K⁺ G K⁺, where K is their covariance according to the fit
+  Index samples = 0;        // number of matched samples
   double total_weight = 0;  // n
-  bool calibrated = false;  // measured on held-out samples, see calibrate(), else in closed form. Only translations
-                            // from all other domains together are
+  bool calibrated = false;  // true: measured on held-out samples, see calibrate(), which does so only for translations
+                            // from all other domains together; false: in closed form
 };
 
 // A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples. From several
 // domains, x_from are their samples one above the other, in the order of `from`.
 struct Translation {
-  std::vector<Domain> from;
+  std::vector<Domain> from;          // the source domains, in the order of their samples
   std::vector<Index> features_from;  // d of each
-  Vector mean_from, mean_to;
-  Matrix left, right;     // L = left · right: d_to×m, m×d_from
+  Vector mean_from, mean_to;         // of the sources, one above the other, and of the target
+  Matrix left, right;                // L = left · right: d_to×m, m×d_from
   Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
   ErrorBars errors;       // for new samples (lmmse)
 
-  Matrix matrix() const;                                                      // L
-  Matrix operator()(const MatrixView& X, Device device = Device::cpu) const;  // throws WrongDimension, DeviceError
-  // The samples of `from`, one above the other. Throws WrongDimension, UnequalSamples.
+  Matrix matrix() const;  // L: d_to×d_from
+  // Translates samples.   X: d_from×n → d_to×n. Throws WrongDimension, DeviceError.
+  Matrix operator()(const MatrixView& X, Device device = Device::cpu) const;
+  // The samples of `from`, one above the other.   X_i: d_i×n → d_from×n. Throws WrongDimension, UnequalSamples.
   Matrix stacked(const std::vector<MatrixView>& X) const;
 
-  // Of lmmse, for new samples: standard errors, and how far the limits of an interval that holds the true value with
-  // this probability are from the translation.   X: d_from×n → d_to×n. Throws InvalidInput where they are not known:
-  // for other methods, and where n - 1 is no more than the number of directions used.
+  // The standard errors of translations of new samples.   X: d_from×n → d_to×n. Throws WrongDimension, or InvalidInput
+  // if they are not known: for methods other than lmmse, and if n - 1 is no more than the number of directions used.
   Matrix standard_errors(const MatrixView& X) const;
+  // Half the widths of intervals, around the translations, that hold the true values with this probability.
+  // X: d_from×n → d_to×n. Throws as standard_errors does.
   Matrix half_widths(const MatrixView& X, double probability) const;
 
  private:
@@ -72,22 +75,24 @@ struct Translation {
 // MissingDomain.
 Translation translation(const Model& model, Domain from, Domain to, Method method = Method::lmmse);
 
-// From a set of domains by lmmse: the best linear estimate from all their scores together. The other methods go from
-// one domain. Throws InvalidInput where `from` is empty, holds `to` or holds a domain twice. (40)
+// Makes a translation from a set of domains by lmmse: the best linear estimate from all their scores together. The
+// other methods go from one domain. Throws InvalidInput if `from` is empty, holds `to` or holds a domain twice, and
+// MissingDomain. (40)
 Translation translation(const Model& model, const std::vector<Domain>& from, Domain to, Method method = Method::lmmse);
 
 // Turns samples of one domain into samples of another.   X: d_from×n → d_to×n. Throws MissingDomain, WrongDimension.
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
                  const LsqrOptions& options = {}, Device device = Device::cpu);
 
-// A translation of whatever domains a sample has, as fuse takes them: each sample is translated from those of its
-// domains that do not hold NaN.   → d_to×n; standard errors for new samples too, and where a probability is given the
-// half widths of intervals that hold the true value with it. By lmmse. Throws as fuse and Translation do.
+// Translated samples with their errors.
 struct Estimate {
-  Matrix X, standard_errors, half_widths;
+  Matrix X, standard_errors, half_widths;  // d_to×n each; half_widths are empty if no probability was given
 };
+// Translates, by lmmse, each sample from those of its domains that are present and do not hold NaN.   → d_to×n. Throws
+// as fuse and translation do.
 Matrix translate(const Model& model, const std::vector<DomainSamples>& present, Domain to);
-// The same with errors, as above.
+// The same with standard errors for new samples and, if a probability is given, the half widths of intervals that hold
+// the true values with it. Throws as translate and Translation::standard_errors do.
 Estimate estimate(const Model& model, const std::vector<DomainSamples>& present, Domain to,
                   std::optional<double> probability = std::nullopt);
 

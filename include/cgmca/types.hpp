@@ -3,6 +3,11 @@
 // Samples are columns: a domain's data is d×n, one column per sample. A row-major (n, d) file or
 // NumPy array *is* such a matrix, so Eigen::Map<const Matrix>(data, d, n) hands it over without a
 // copy.
+//
+// Example:
+//   const std::vector<double> buffer(12, 1.0);              // 4 rows of 3 numbers, row by row
+//   const Eigen::Map<const Matrix> X(buffer.data(), 3, 4);  // d = 3 features, n = 4 samples
+//   std::cout << X.cols() << " samples of domain " << number(other(Domain::two)) << "\n";
 #pragma once
 
 // Matrices are allocated on one side of the library's border and freed on the other, so both sides must allocate alike.
@@ -25,22 +30,24 @@ namespace cgmca {
 
 using Index = Eigen::Index;      // sizes and indices; signed, 64 bits
 using Matrix = Eigen::MatrixXd;  // doubles, column by column
-using Vector = Eigen::VectorXd;
+using Vector = Eigen::VectorXd;  // doubles
 
-// Read-only view of any matrix whose columns are contiguous: a Matrix, a block of one, a Map onto a
+// A read-only view of any matrix whose columns are contiguous: a Matrix, a block of one, or a Map of a
 // user's buffer.
 using MatrixView = Eigen::Ref<const Matrix>;
+// A read-only view of any contiguous vector.
 using VectorView = Eigen::Ref<const Vector>;
 
-// Domains are numbered from 1, as in the mathematics; beyond the second one writes Domain{3}.
+// A domain, by its number from 1, as in the mathematics. The third domain is Domain{3}.
 enum class Domain : int { one = 1, two = 2 };
+// The two domains of a pair.
 inline constexpr std::array kDomains = {Domain::one, Domain::two};
 
-// The other one of two domains.
+// The other domain of a pair.
 constexpr Domain other(Domain domain) { return domain == Domain::one ? Domain::two : Domain::one; }
 // The number of a domain, from 1.
 constexpr int number(Domain domain) { return static_cast<int>(domain); }
-// The place of a domain in a list, from 0.
+// The index of a domain in a list, from 0.
 constexpr std::size_t slot(Domain domain) { return static_cast<std::size_t>(number(domain) - 1); }
 
 }  // namespace cgmca

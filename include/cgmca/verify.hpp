@@ -1,5 +1,5 @@
-// What a model attains on given matched samples, from its maps and those samples alone: nothing of its certificate is
-// used but what was asked for, the graph and the regularized covariances.
+// What a model attains on given matched samples, computed from its maps and those samples alone. Of its certificate
+// only what was asked for is used: the graph and the regularized covariances.
 //
 // With z_ij = A_i (x_ij - mean_i) and C_i = M_i M_iᵀ, a model fitted to the pairs has
 //   cov(z_i) = C_i,   mean(z_i) = 0,   1/n Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖² = certificate.objective
@@ -8,10 +8,11 @@
 // and the objective is (n-1)/n times its traces less twice that of the cross-covariance. docs/method.md (26)
 //
 // Maps may have the right covariances and still not be the best ones: the best possible objective is computed anew from
-// the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with. Of
-// more than two domains it is a bound on it, (38), found anew at the maps given, with how it was proved.
+// the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with. For
+// more than two domains a bound on it, (38), is computed anew at the given maps, with the name of its proof.
 //
-// Pairs may have weights, as those of Summary::add: then n is the sum of the weights, and each pair counts as often.
+// Pairs may have weights, as for Summary::add: each pair counts as often as its weight says, and n is the sum of the
+// weights.
 //
 // Example:
 //   Verifier verifier(model);
@@ -54,16 +55,22 @@ struct Attained {
 // Verifies a model in one pass over blocks of matched samples, in memory that does not grow with their number.
 class Verifier {
  public:
-  explicit Verifier(Model model);  // throws MissingDomain
-  // d_i×n of each domain; throws WrongDimension, UnequalSamples or NotFinite, with weights as Summary::add.
+  // Verifies this model. Throws MissingDomain.
+  explicit Verifier(Model model);
+  // Adds matched samples, d_i×n of each domain. Throws WrongDimension, UnequalSamples or NotFinite.
   void add(const std::vector<MatrixView>& X);
+  // The same with n weights. Throws as Summary::add does.
   void add(const std::vector<MatrixView>& X, const VectorView& weights);
+  // Adds pairs.   X1: d1×n, X2: d2×n
   void add(const MatrixView& X1, const MatrixView& X2) { add(std::vector<MatrixView>{X1, X2}); }
+  // Adds pairs with n weights.   X1: d1×n, X2: d2×n
   void add(const MatrixView& X1, const MatrixView& X2, const VectorView& weights) {
     add(std::vector<MatrixView>{X1, X2}, weights);
   }
-  void add_extra(Domain domain, const MatrixView& X);  // samples without partner; throws as add
-  Attained attained() const;                           // throws TooFewSamples
+  // Adds samples of one domain without partners, d×n. Throws as add does.
+  void add_extra(Domain domain, const MatrixView& X);
+  // What the model attains on the samples added so far. Throws TooFewSamples.
+  Attained attained() const;
 
  private:
   struct Mapped {  // the samples of one domain, mapped
@@ -89,8 +96,9 @@ class Verifier {
   double squared_distance_ = 0;
 };
 
-// The same for data at hand.   X_i: d_i×n. Throws as Verifier does.
+// Verifies a model on data in memory.   X_i: d_i×n. Throws as Verifier does.
 Attained verify(const Model& model, const std::vector<MatrixView>& X);
+// The same for two domains.   X1: d1×n, X2: d2×n
 Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2);
 
 }  // namespace cgmca

@@ -1,4 +1,8 @@
 // The version of cgmca: of these headers at compile time, of the library in use at run time.
+//
+// Example:
+//   static_assert(CGMCA_VERSION_MAJOR == 0);  // the headers
+//   std::cout << version() << "\n";           // the library
 #pragma once
 
 #include <cgmca/types.hpp>

@@ -28,8 +28,9 @@ class Regularized(NamedTuple):
 class Start(NamedTuple):
     """One ascent of the search that fits more than two domains.
 
-    ``kind`` says where it began, ``value`` is what it reached in ``sweeps`` steps, ``f_below_best`` by which part that
-    is below the best one's, and ``distance_to_best`` how far its maps are from the best: the same below about 1e-6.
+    ``kind`` says where it began, and ``value`` is what it reached in ``sweeps`` steps. ``f_below_best`` is by what
+    share that is below the best start. ``distance_to_best`` is how far its maps are from the best ones; below about
+    1e-6 they are the same.
     """
 
     kind: str
@@ -50,18 +51,18 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        Mean squared distance of the mapped pairs; of more than two domains that of all pairs of domains, weighted.
+        Mean squared distance of the mapped pairs; for more than two domains that of all pairs of domains, weighted.
     bound : float
-        No maps with the prescribed covariances can go below.
+        No maps with the prescribed covariances can go below it.
     constraint_residuals : tuple of float, one a domain
         Relative distance of each map's output covariance from the prescribed one.
     constrained : tuple of Regularized
-        The covariance of each domain that is meant by that: the sample covariance Θ, or a regularized one.
+        The covariance of each domain that this holds for: the sample covariance Θ, or a regularized one.
     covariance_trace : float
-        The scale of objective and bound: that of pairs which have nothing to do with each other.
+        The scale of objective and bound: their value for pairs that have nothing to do with each other.
     singular_A, singular_B : ndarray
-        Singular values of the product of the covariances' factors; the canonical correlations, of a fit of few
-        directions of many only the leading ones. Empty of more than two domains.
+        Singular values of the product of the covariances' factors; the canonical correlations (only the leading
+        ones if the fit needed few directions of many). Empty for more than two domains.
     ranks, covariance_ranks : tuple of int
         Of the data, and of the prescribed covariances.
     min_gap : float
@@ -76,13 +77,13 @@ class Certificate:
     certified : bool
         The maps are proven to be the best ones.
     gap : float
-        What the maps maximize is at most this part below the best possible; 0 of two domains.
+        What the maps maximize is at most this share below the best possible; 0 for two domains.
     proof : str
         What ``bound`` rests on: 'closed form', 'identity', 'commuting', 'dense', 'ADMM' or 'pairwise only'.
     starts : tuple of Start
-        Where every ascent of the search ended; none of two domains.
+        Where every ascent of the search ended; empty for two domains.
     sweeps : int
-        Of all of them together.
+        Of all starts together.
     stopped_early : bool
         A limit ended the search.
 

@@ -45,7 +45,7 @@ class _Several:
 
     def fit_transform(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
                       sample_weight: Optional[ArrayLike] = None) -> Any:
-        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array. Of a list or dict all domains.
+        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array. For a list or dict, all domains.
 
         One array is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which
         that step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
@@ -69,10 +69,10 @@ class CGMCA(_Several, Matching):
 `Covariance`, or a pair or list of these, one for each domain
         Covariance of all maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
         directions are those of canonical correlation analysis; 'data1', 'data2', … are the best approximation of
-        that domain's own covariance of rank ``n_components``; 'correlation' spreads each common direction as its pairs
-        are correlated; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of one of domain 2 (and
-        needs a ridge, or more pairs than features), 'likelihood1' likewise, for two domains only; `Covariance` gives
-        one by a factor or by standard deviations.
+        that domain's own covariance of rank ``n_components``; 'correlation' gives each common direction its
+        correlation as standard deviation; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of
+        one of domain 2 (and needs a ridge, or more pairs than features), 'likelihood1' likewise, for two domains only;
+        `Covariance` gives one by a factor or by standard deviations.
     n_components : int, optional
         Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
         'data1', 'data2', …. An array has its own.
@@ -88,7 +88,7 @@ class CGMCA(_Several, Matching):
     device : {'cpu', 'cuda', 'auto'}
         Where they are summarized and the fit is computed, see `Summary`, which also takes arrays that lie on a GPU.
     calibrate : int, optional
-        Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 serves.
+        Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 is a good choice.
     graph : {'full', 'path', 'star:D'} or array of shape (m, m)
         Which domains are compared with which: every pair, 1-2, 2-3, …, domain D with every other; or the weights of all
         pairs, symmetric and none negative.
@@ -96,7 +96,7 @@ class CGMCA(_Several, Matching):
         What the random starts of the search for more than two domains are drawn from. The same number gives the same
         maps. Two domains have a closed form and need no search.
     random_starts, max_sweeps : int
-        Of the same search: how many random starts, and at most so many sweeps of each.
+        Of the same search: the number of random starts, and the most sweeps of each.
     max_seconds : float, optional
         The longest time for the search, and for each proof of how good its answer is.
 
@@ -105,22 +105,23 @@ class CGMCA(_Several, Matching):
     A_, means_ : tuples of arrays, one for each domain
         The maps: z = A (x - mean).
     canonical_correlations_ : array
-        Of two domains.
+        For two domains.
     common_correlations_ : array of shape (m, m, n_components)
         Of every pair of domains, along each coordinate of the common space.
     certificate_ : Certificate
-        How far the maps are from the prescribed covariances, which is rounding errors, and from the best possible: that
-        too is rounding errors where it is ``certified``, as of two domains. A `FitWarning` says where it is not.
+        How far the maps are from the prescribed covariances, and from the best possible. The first are rounding
+        errors. So is the second if the fit is ``certified``, as it always is for two domains; otherwise a `FitWarning`
+        says so.
     ranks_ : tuple of int
     n_components_, n_samples_, n_domains_, n_features_in_ : int
     domain_names_, feature_names_ : tuples, one entry for each domain
     feature_names_in_ : array of str
-        Of domain 1, where X had names.
+        Of domain 1, if X had names.
     feature_names_y_ : array of str, or None
-        Of domain 2, where Y had names.
+        Of domain 2, if Y had names.
     x_rotations_, y_rotations_, x_weights_, y_weights_, x_loadings_, y_loadings_ : arrays of shape (n_features, c)
-        What scikit-learn's CCA calls so: canonical directions, the same of length 1, and what the features share with
-        them.
+        As in scikit-learn's CCA: canonical directions, the same with length 1, and the covariances of the features with
+        the scores along them.
     coef_, intercept_ : arrays
         ``predict(X)`` is ``X @ coef_.T + intercept_``. Like the six before, for two domains.
     summary_ : Summary

@@ -1,4 +1,4 @@
-"""Matrices from and to the files people hold."""
+"""Reading and writing matrices in common file formats."""
 
 from __future__ import annotations
 

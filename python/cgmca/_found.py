@@ -65,9 +65,9 @@ class Found:
 
     @property
     def canonical_correlations_(self) -> Array:
-        """Correlations of the pairs of canonical directions, descending; of two domains.
+        """Correlations of the pairs of canonical directions, descending; for two domains.
 
-        Where few directions of many (above 1,200) were asked for, only theirs and the next one's or a few more.
+        If few of more than 1,200 directions were needed, only theirs and the next one or a few more are known.
         """
         self._check_two("canonical_correlations_", "common_correlations_ has those of every pair")
         return self.certificate_.singular_B

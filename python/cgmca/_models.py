@@ -44,7 +44,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
 
     Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph and those of the
     search for more than two domains. A covariance given by an array, a factor or standard deviations is restored as an
-    array, to rounding. ``accumulate`` is a matter of the summary, and 'auto'.
+    array, to rounding. ``accumulate`` belongs to the summary and is 'auto'.
     """
     model = _core.Model.load(os.fspath(path))
     settings = model.settings()

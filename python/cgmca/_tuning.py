@@ -37,21 +37,22 @@ class TuneResult:
     infeasible : list of dict
         The settings that were not.
     criterion : str
-        By which was chosen.
+        What was chosen by.
     best_params : dict
         The setting of the smallest error.
     params : dict
-        The one to use. By 'likelihood' and 'partner' it is the best; by 'classification', of those that cannot be told
-        from the best (over the same folds, within one standard error of the difference), the best likelihood, else the
-        one of the least 'partner' error; else the simplest of those (least rank, least max_rank, largest ridge).
+        The one to use. By 'likelihood' and 'partner' it is the best. By the other criteria it is chosen among those
+        that cannot be told from the best (over the same folds, within one standard error of the difference): by
+        'classification' the best likelihood if one is among them, else the one with the least 'partner' error; else
+        the simplest (least rank, least max_rank, largest ridge).
     alike : int
         How many settings cannot be told from the best.
     baselines : dict
-        What there is without a fit, by the same folds, as the errors of a trial: 'no_map' (Y as it is in place of X)
-        and 'target_only' (the matched samples of Y alone classify; the mean is the estimate). NaN where a criterion
-        has no such thing.
+        Errors without a fit, on the same folds, like those of a trial: 'no_map' (Y as it is in place of X) and
+        'target_only' (the matched samples of Y alone classify; the mean is the estimate). NaN for criteria that have
+        no such baseline.
     remarks : list of str
-        Where a baseline does as well or better, and where nothing can be told apart.
+        Sentences that say if a baseline does as well or better, or if nothing can be told apart.
     """
 
     trials: List[Trial]
@@ -114,10 +115,10 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         leaves unexplained; 'translation-to-2': the other way; 'distance': mean squared distance of the mapped pairs
         relative to the prescribed covariance (it favours few components: for comparing ridges); 'classification': of
         held-out samples of domain 2 by the nearest labelled one of domain 1 in the common space; 'likelihood': how much
-        likelier the partner makes a sample of domain 2, as -2 log; 'partner': log r / log N,
-        where the partner is the r-th nearest of N samples of domain 1. The last two choose ridges without labels. Default:
-        'classification' where labels are given, else 'translation'.
-        More than two domains have 'translation' (the mean error of translations to each domain from all others),
+        more likely a sample of domain 2 becomes given its partner, as -2 log; 'partner': log r / log N, where the
+        partner is the r-th nearest of N samples of domain 1. The last two choose ridges without labels. Default:
+        'classification' if labels are given, else 'translation'.
+        For more than two domains there are 'translation' (the mean error of translations to each domain from all others),
         'distance' (over the edges of ``graph``) and 'classification' (of held-out samples by the nearest of the others,
         each by the mean of its domains' points in the common space), and no likelihoods among the covariances.
     labels : array-like of shape (n_samples,), optional
@@ -127,10 +128,10 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     queries, query_labels : array-like, optional
         More labelled samples of domain 2 to be classified, without partners.
     references : array-like, optional
-        More samples of domain 1, without partners, among which 'partner' looks: the more, the finer the measure.
+        More samples of domain 1, without partners, among which 'partner' ranks: more of them make it finer.
     folds, repeats, seed : int
-        Number of folds, of other random folds of the same pairs (default: 10 for up to 100 pairs, 1000/n for more), and
-        what they are drawn from.
+        Number of folds, how often the pairs are divided anew (default: 10 times for up to 100 pairs, 1000/n for
+        more), and the seed of both.
     rank_tol, graph, extra_X, extra_Y, extra, sample_weight
         As for `CGMCA` and its `fit`; ``graph`` and ``extra`` are for more than two domains. A pair and its weight are in
         one fold; 'classification' and 'partner' count each pair of a weight above 0 once.
@@ -338,14 +339,15 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
                      graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
     """How many canonical correlations are real, from pairs or from their `Summary`.
 
-    Of more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions.
+    For more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions are.
 
-    The pairs are dealt anew at random many times; the j-th correlation is compared with the largest one of pairs so
-    dealt, the directions before it taken out. Pairs with ``sample_weight`` (see `CGMCA.fit`) cannot change partners;
-    random rotations take the place of that.
+    Partners are shuffled at random many times. The j-th correlation is compared with the largest one of the shuffled
+    pairs, after the directions before it were removed. Pairs with ``sample_weight`` (see `CGMCA.fit`) cannot change
+    partners; random rotations take the place of shuffling.
 
-    Of more than two domains all but the first are dealt anew, each independently, and the j-th best direction that they
-    share, along the edges of ``graph``, is compared with the best one of samples so dealt.
+    For more than two domains the samples of all but the first are shuffled, each domain independently. The j-th best
+    direction that the domains share, along the edges of ``graph``, is compared with the best one of the shuffled
+    samples.
 
     Examples
     --------

@@ -149,18 +149,18 @@ class Using(Found):
         source, target : int or str, number or name of a domain; source also a list of them
             Default: domain 2 of two domains, to domain 1.
         method : {'lmmse', 'exact', 'mahalanobis', 'lsqr'}
-            'lmmse', the best linear estimate, is the one to use; it alone knows its error, and it alone goes from
-            several domains. The others invert the target's map, see `inverse_transform`.
+            'lmmse', the best linear estimate, is the one to use. Only it has standard errors, and only it translates
+            from several domains. The others invert the target's map, see `inverse_transform`.
         return_std : bool
             Return (samples, standard errors), of the same shape, for 'lmmse'. They are those of new samples: measured
-            on held-out pairs where the estimator has ``calibrate`` (of translations from all other domains), else in
-            closed form, which is too small where fewer components than the data allow were chosen.
+            on held-out pairs if the estimator has ``calibrate`` (for translations from all other domains), else in
+            closed form, which is too small if fewer components than the data allow were chosen.
         return_interval : float, optional
             A probability, as 0.9: return (samples, lower limits, upper limits) that hold the true value with it.
         iterations, tolerance : int, float
             For 'lsqr': at most so many steps (20), and when to stop before (1e-6).
         missing : {'error', 'pass'}
-            NaN is an error, or makes rows of NaN. From several domains that is for samples that have none without NaN.
+            NaN is an error, or makes rows of NaN. From several domains this concerns samples with NaN in all of them.
 
         Returns
         -------

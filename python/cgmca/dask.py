@@ -44,9 +44,9 @@ def summarize(X: Any, Y: Any = None, *, sample_weight: Any = None, accumulate: s
     Parameters
     ----------
     X, Y : Dask array or data frame; X also a list or dict of them, one for each domain
-        Row i of all of them belongs together. Chunks of rows may differ: those of the others are cut as X's are. Frames
-        and arrays of unknown lengths must have as many partitions as X, of the same lengths; frames of other
-        partitions become arrays of known lengths by ``to_dask_array(lengths=True)``.
+        Row i of all of them belongs together. Chunks of rows may differ: the others are cut into the chunks of X. Frames
+        and arrays of unknown lengths must have as many partitions as X, of the same lengths. Otherwise turn frames into
+        arrays of known lengths by ``to_dask_array(lengths=True)``.
     sample_weight : Dask array of shape (n_samples,), optional
         How often each sample counts, see `CGMCA.fit`.
     accumulate : {'auto', 'qr', 'gram'}
@@ -76,7 +76,7 @@ def tune(X: Any, Y: Any = None, *, sample_weight: Any = None, **settings: Any) -
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
     rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
-    themselves and are refused. Each part of the data is dealt to folds by itself, so that other chunks make other folds.
+    themselves and are refused. Each part of the data is divided into folds separately, so other chunks give other folds.
     """
     names, domains, weights = _matched(X, Y, sample_weight)
     features = tuple(domain.features for domain in domains)

@@ -74,7 +74,7 @@ def tune(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[st
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
     rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
-    themselves and are refused. Each partition is dealt to folds by itself, so that other partitions make other folds.
+    themselves and are refused. Each partition is divided into folds separately, so other partitions give other folds.
     """
     names, domains = _domains_of(X, Y)
     reader = _Reader(domains, weight)

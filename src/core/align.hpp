@@ -19,9 +19,9 @@ using Form = std::function<linalg::Array(const linalg::Array& basis)>;
 // Dᵀ diag(1 … 1/d) D: of directions D (d×k), those along earlier coordinates come first.
 linalg::Array by_coordinate(const linalg::Array& directions);
 
-// Within each run of singular values that differ by at most `tolerance` (absolute), turns U and V together so that the
-// sum of their first forms is diagonal and descending; where that leaves ties, by the second forms, and so on. Vectors
-// of zero singular values, and those that complete a basis, are not paired: U and V turn each on its own.
+// Within each run of singular values that differ by at most `tolerance` (absolute), rotates U and V together so that
+// the sum of their first forms is diagonal and descending. Ties that remain are resolved by the second forms, and so
+// on. Vectors of zero singular values, and those that complete a basis, are not paired: U and V are rotated separately.
 void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right);
 
 // The same for any number of bases that turn together, given the descending merits of their columns. bases[i] is

@@ -8,7 +8,7 @@
 
 namespace cgmca {
 
-// Of two domains all of it; of more, bound, gap and how it was proved are left to `state_proof` of multi.
+// Fills in the whole certificate for two domains. For more, bound, gap and proof are left to `state_proof` of multi.
 Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights);
 
 // (n-1)/n · ( tr C_1 + tr C_2 - 2 Σ_j σ_j(A) σ_j(B) ) · w, given (n-1)/n · (tr C_1 + tr C_2) · w.                  (14)

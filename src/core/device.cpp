@@ -45,7 +45,7 @@ const linalg::BackendPlugin& load_plugin() {
   return *plugin;
 }
 
-// Loaded once; a failure is found again by the next who asks.
+// Loaded once. After a failure the next caller tries again.
 const linalg::BackendPlugin& plugin() {
   static const linalg::BackendPlugin& loaded = load_plugin();
   return loaded;

@@ -27,7 +27,7 @@ void require_two_domains(const Summary& summary) {
       fmt::format("a fit of two covariances needs a summary of 2 domains; this one has {}", summary.domains()));
 }
 
-// One a domain, of one for all or one each.
+// One covariance for each domain, from a list of one for all or one each.
 std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Index domains) {
   if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
@@ -74,7 +74,7 @@ Model named(Model model, const std::vector<DomainInfo>& domains) {
   return model;
 }
 
-// Name and number of a covariance. One that the fit finds is described by just these, NAME or NAME:NUMBER; of those
+// The name and number of a covariance. A covariance that the fit finds is described as NAME or NAME:NUMBER. Of those
 // given by their entries only I has a name.
 std::pair<std::string, Index> kind_of(const Covariance& covariance) {
   if (const auto* factor = std::get_if<Covariance::Factor>(&covariance.value())) {

@@ -29,7 +29,8 @@ Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
   return order_of_folds(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
 }
 
-// Of Folds::repeats(). Never more for more samples, so that what was dealt before is a part of what is needed later.
+// What Folds::repeats() is by default. It never grows with the number of samples, so that every repeat that is needed
+// later has received all samples.
 Index repeats_for(const FoldOptions& options, Index samples, Index features) {
   if (options.repeats > 0) return options.repeats;
   constexpr double most = 10, pairs = 1000, bytes = 1 << 30;
@@ -56,7 +57,7 @@ Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options) : opti
   parts_.assign(static_cast<std::size_t>(repeats), empty);
 }
 
-// Each fold's own check would name its own rows: check here, and add nothing where that fails.
+// A fold's own check would count rows within that fold. So check here, and add nothing if that fails.
 void Folds::add(const MatchedSamples& X) {
   parts_[0][0].check(X, samples());
   deal(X, {});

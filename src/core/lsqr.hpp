@@ -17,8 +17,8 @@ struct LinearOperator {
                                 const MatrixView& T);  // A = M T, multiplied out if that is cheaper
 };
 
-// Fills in MATLAB's default of min(rows, columns, 20) iterations; throws InvalidInput on a
-// tolerance that is none.
+// Fills in MATLAB's default of min(rows, columns, 20) iterations. Throws InvalidInput for a negative tolerance or
+// number of iterations.
 LsqrOptions with_defaults(LsqrOptions options, Index rows, Index columns);
 
 LsqrResult lsqr(const LinearOperator& A, const MatrixView& Y, const LsqrOptions& options);

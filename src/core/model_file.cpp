@@ -59,7 +59,7 @@ std::uint64_t load_seed(const TensorReader& file) {
   return seed;
 }
 
-// Files of before these fields were kept have none of them.
+// Files written before these fields existed have none of them.
 FitSettings load_settings(const TensorReader& file, std::size_t domains) {
   FitSettings settings(static_cast<Index>(domains));
   if (!file.has_text(numbered("setting_covariance", Domain::one))) return settings;

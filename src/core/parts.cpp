@@ -12,7 +12,7 @@
 namespace cgmca {
 namespace {
 
-// From the start of `text`, which is shortened by it.
+// Reads a number from the start of `text`, and removes it there.
 std::optional<Index> take_number(std::string_view& text) {
   Index value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

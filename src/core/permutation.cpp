@@ -72,7 +72,7 @@ std::vector<Matrix> scores_of(const Factors& factors, bool rows) {
   return scores;
 }
 
-// B of the pairs dealt anew for the b-th time: by a permutation of the rows, else by a random rotation of n-1
+// B of the b-th shuffle of the pairs: by a permutation of the rows if they are kept, else by a random rotation of n-1
 // dimensions.
 Matrix dealt_anew(const Matrix& Y1, const Matrix& Y2, bool rows, double n, std::uint64_t seed, Index b) {
   Stream random(seed, Purpose::pairing, static_cast<std::uint32_t>(b));
@@ -83,7 +83,7 @@ Matrix dealt_anew(const Matrix& Y1, const Matrix& Y2, bool rows, double n, std::
   return AtB(Y1, shuffled);
 }
 
-// How many of those dealt anew have a statistic of at least `reached`.
+// How many shuffles have a statistic of at least `reached`.
 template <class Statistic>
 Index count_reaching(double reached, const PermutationOptions& test, const Statistic& statistic) {
   constexpr Index batch = 64;
@@ -146,7 +146,7 @@ CrossMatrices products_of(const std::vector<Matrix>& Y) {
   return B;
 }
 
-// Y_i with the rows of all domains but the first dealt anew, each independently.
+// Y_i with the rows of all domains but the first shuffled, each domain independently.
 std::vector<Matrix> rows_dealt_anew(std::vector<Matrix> Y, Stream& random) {
   for (std::size_t i = 1; i < Y.size(); ++i) {
     const auto order = random_numbers::permutation(random, static_cast<std::uint32_t>(Y[i].rows()));

@@ -1,4 +1,4 @@
-// The covariances prescribed for the domains of a fit, looked up in the data where they are left to them.
+// The covariances prescribed for the domains of a fit. Those given by a rule are computed from the data.
 #pragma once
 
 #include <cgmca/covariance.hpp>

@@ -22,9 +22,9 @@ using linalg::ArraySvd;
 using linalg::AtB;
 using linalg::Backend;
 
-// Of B with at least so many directions, an eighth of them or fewer are found without the others.
+// If B has at least this many directions, an eighth of them or fewer are found without the others.
 constexpr Index kLeastForFew = 192;
-// Below this size B's square is made tridiagonal sooner than Lanczos' bases are large enough.
+// Below this size, reducing BBᵀ to tridiagonal form is faster than Lanczos.
 constexpr Index kLeastForLanczos = 1200;
 
 // F = U diag(s)
@@ -103,8 +103,9 @@ void find_canonical_directions(Solution& solution, const Factors& factors, Array
 }
 
 // The singular values of B, and the vectors of the first `wanted` and those equal to them, from the eigenvectors of
-// BBᵀ: as accurate as those of an SVD while none of these values is small, at a third of the cost, and of few vectors
-// at less. The other values have errors of eps/σ. Nothing where that is too much. The route is what ran: sytrd or syevd.
+// BBᵀ. While none of these values is small they are as accurate as those of an SVD, at a third of the cost or, for few
+// vectors, less. The other values have errors of eps/σ. Nothing if that is too much. The route is what ran: sytrd or
+// syevd.
 std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, bool few) {
   const Backend& on = B.on();
   const bool wide = B.rows() < B.cols();
@@ -137,7 +138,7 @@ std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, 
   return CrossSvd{{std::move(U), std::move(s), std::move(V), {}}, fmt::format("B {}", routine)};
 }
 
-// Both are left to the data in the same way, or are the same matrix.
+// Whether both covariances are found from the data in the same way, or are the same matrix.
 bool same_covariance(const Covariance& c1, const Covariance& c2) {
   if (c1.value().index() != c2.value().index()) return false;
   if (std::holds_alternative<Covariance::OfLikelihood>(c1.value())) return false;  // it differs between the domains

@@ -26,9 +26,9 @@ struct Solution {
   std::vector<std::vector<Matrix>> score_covariances;  // of more: R_ij, i < j                                    (40)
 };
 
-// B = Ū_B Σ_B V̄_Bᵀ, thin: at least as many vectors as the covariances ask for, all equally correlated ones included. All
-// singular values, but of large B of which few directions are asked for only theirs and the next. Of a saturated fit B
-// is known to be I.
+// B = Ū_B Σ_B V̄_Bᵀ, thin: at least as many vectors as the covariances ask for, all equally correlated ones included.
+// It has all singular values; if few directions of a large B are needed, only theirs and the next. For a saturated fit
+// B is known to be I.
 struct CrossSvd {
   linalg::ArraySvd svd;
   std::string route;  // what ran

@@ -3,10 +3,10 @@
 //   { "__metadata__": { "format": "cgmca-…", "version": "1", … every scalar, as text … },
 //     "name": { "dtype": "F64", "shape": [rows, columns], "data_offsets": [begin, end] }, … }
 //
-// Arrays are in row-major order, so that other programs see the shape a reader of the mathematics
-// expects. They are written as F64; F32 is read too. Hand-written because the format's own library
-// is in Rust, and Debian has none for C++. The reader trusts nothing: it checks every size against the file's before it
-// allocates, and its memory for the header stays below the header's own size plus a constant.
+// Arrays are in row-major order, so that other programs see the shape a reader of the mathematics expects. They are
+// written as F64; F32 is read too. Hand-written because the format's own library is in Rust, and Debian has none for
+// C++. The reader does not trust the file: it checks every size against the file's before it allocates, and its memory
+// for the header stays below the header's own size plus a constant.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -49,7 +49,7 @@ class TensorWriter {
   std::vector<Tensor> tensors_;
 };
 
-// Of a format, those that are read.
+// The versions of a format that are read.
 struct FormatVersions {
   FormatVersions(Index only = 1) : oldest(only), newest(only) {}  // NOLINT: a number is one version
   FormatVersions(Index oldest_, Index newest_) : oldest(oldest_), newest(newest_) {}

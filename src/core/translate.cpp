@@ -33,7 +33,7 @@ Matrix reconstruction(const DomainMap& map, Method method) {
   return linalg::left_inverse(map.weights.transpose()).transpose();               // T⁺; A⁺ = T⁺ M⁺     (20)
 }
 
-// Of two domains: x - mean = P diag(σ) t of the other's canonical scores that are correlated. (22)
+// For two domains: x - mean = P diag(σ) t, with t the other's canonical scores that are correlated. (22)
 Matrix regression(const Model& model, const DomainMap& from, const DomainMap& to) {
   const Index m = std::min({from.scores(), to.loadings.cols(), model.certificate.singular_B.size()});
   return to.loadings.leftCols(m) * model.certificate.singular_B.head(m).asDiagonal();

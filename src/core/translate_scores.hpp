@@ -11,7 +11,8 @@ namespace cgmca {
 // between two. (40)
 Matrix joint_covariance(const Model& model, const std::vector<Domain>& J);
 
-// K⁺ X. Eigenvalues that are negative, as correlations above 1 make them, or rounding beside the largest count as zero.
+// K⁺ X. Eigenvalues count as zero if they are negative, which correlations above 1 cause, or no more than rounding of
+// the largest.
 Matrix divided_by(const Matrix& K, const Matrix& X);
 
 // Throws InvalidInput where nothing is given or a domain twice, UnequalSamples, WrongDimension or MissingDomain.

@@ -171,7 +171,7 @@ void Cuda::load_domain(const Array& to, const SampleView& X, Index first, const 
 Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
                  const Places* features) const {
   const Lock lock(mutex_);
-  // Nothing is gained by a second stream where nothing travels.
+  // A second stream gains nothing if nothing is transferred.
   const bool here = std::all_of(X.begin(), X.end(), [this](const SampleView& domain) { return holds(domain); });
   const cudaStream_t order = here ? context_.stream() : context_.arrivals();
   const auto bytes_of = [](const auto& list) { return sizeof(list[0]) * static_cast<std::size_t>(list.size()); };

@@ -202,7 +202,8 @@ Vector Cuda::powers(int count, const std::function<void(double*)>& step, double*
   return context_.downloaded(norms.data(), count);
 }
 
-// By power iteration, as the processor's condition(); but to ask after each step would take longer than the step.
+// By power iteration, as condition() on the processor does it, but several steps at a time: checking after each step
+// would take longer than the step.
 double Cuda::largest_gain(const Array& R) const {
   constexpr int most = 40, least = 5, together = 6;
   const Index n = R.rows();

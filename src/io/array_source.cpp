@@ -252,8 +252,8 @@ Element::Part part_read(ComplexAs complex) {
   return complex == ComplexAs::power ? Element::Part::power : Element::Part::real;
 }
 
-// From a stream that cannot go back, elements in another order than X has them: read whole as the
-// matrix they make as they lie, then put in order.
+// For a stream that cannot go back, with elements in another order than X: reads the whole array in the order of the
+// file, then reorders it.
 template <class Scalar>
 Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order,
                          ComplexAs complex) {

@@ -10,11 +10,10 @@
 //   MATLAB_sparse    the rows of a sparse matrix: a group of data, ir (row of each value) and jc
 //                    (where each column begins)
 //
-// Complex numbers are records of {real, imag}. A struct is a group of its fields; an array of
-// structs is a group whose fields are references, without a class. A cell array is a dataset of
-// references. Not through matio: its 1.5.23 takes a class whose
-// text is padded otherwise than MATLAB pads it (by h5py, hdf5storage) for none, lists no variable
-// after one that it does not understand, and passes over numbers that HDF5 fails to read.
+// Complex numbers are records of {real, imag}. A struct is a group of its fields; an array of structs is a group whose
+// fields are references, without a class. A cell array is a dataset of references. matio 1.5.23 is not used, because it
+// does not recognize a class whose text is padded in another way than MATLAB's (by h5py, hdf5storage), lists no
+// variable after one that it does not understand, and passes over numbers that HDF5 fails to read.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Every operation of the seam on the GPU gives what the processor gives.
+// Every operation of the back end on the GPU gives what the processor gives.
 #include <algorithm>
 
 #include "cuda_testing.hpp"

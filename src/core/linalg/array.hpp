@@ -1,8 +1,8 @@
 // An m×n matrix where a back end keeps it.
 //
 // The mathematics of a stage is written once, in terms of arrays and of what a back end does with them (backend.hpp).
-// Copying an Array copies the handle: both then name the same numbers. What an array's address means, only its back end
-// knows; everybody else asks it to load and to download.
+// Copying an Array copies the handle: both then name the same numbers. Only its back end can read an array's address;
+// all other code asks the back end to load and to download.
 #pragma once
 
 #include <cgmca/types.hpp>

@@ -1,10 +1,10 @@
-// The seam between the mathematics and the machine: all that a stage of a fit does with large matrices.
+// The interface between the mathematics and the machine: all operations of a fit on large matrices.
 //
-// The back end of this library is the processor, cpu(), by BLAS and LAPACK (linalg.hpp). Another one, as that of
-// libcgmca_cuda (src/cuda), keeps its arrays elsewhere and implements the same operations; nothing else changes. What
-// a stage does differently for a remote one saves travel. Operations return new arrays unless their name
-// says that they write: those that begin with add, scale, assign, zero, solve_in_place change their first argument.
-// Vectors, and what is decided by them, are always on the host. Shapes are checked; a wrong one is an InternalError.
+// The back end of this library is the processor, cpu(), by BLAS and LAPACK (linalg.hpp). Another one, such as that of
+// libcgmca_cuda (src/cuda), keeps its arrays in other memory and implements the same operations. A stage treats a
+// remote back end differently only to save transfers. Operations return new arrays, except for those whose names begin
+// with add, scale, assign, zero or solve_in_place: these change their first argument. Vectors, and what is decided by
+// them, are always on the host. Shapes are checked; a wrong one is an InternalError.
 #pragma once
 
 #include <cgmca/samples.hpp>
@@ -61,13 +61,13 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Where it is. A remote one has memory of its own: samples should travel there once, and products are so much faster
-  // there than factorizations that spectra of well-conditioned matrices may come from their squares.
+  // Where it is. A remote back end has its own memory, so samples should be transferred once. Products are so much
+  // faster there than factorizations that spectra of well-conditioned matrices may come from their squares.
   virtual std::string name() const { return "cpu"; }
   virtual bool remote() const { return false; }
-  // Throws DeviceError with the figures where there is no room for so many numbers more.
+  // Throws DeviceError, with the figures, if there is no room for so many more numbers.
   virtual void require_room(double /*numbers*/, const std::string& /*what_for*/) const {}
-  // Samples that lie in the memory of a remote back end already: nobody else may look at them.
+  // Whether samples are already in the memory of a remote back end, which alone can read them.
   virtual bool holds(const SampleView& /*X*/) const { return false; }
   virtual bool within(const SampleView& X, double limit) const = 0;                 // all |x| <= limit, none NaN
   virtual Matrix fetched(const SampleView& X, Index first, Index count) const = 0;  // on the host, as doubles
@@ -148,7 +148,8 @@ class Backend {
   virtual ArraySvd full_svd(const Array& A) const = 0;
   virtual ArrayEigen symmetric_eigen(const Array& A) const = 0;    // upper triangle read
   virtual Vector symmetric_eigenvalues(const Array& A) const = 0;  // descending
-  // Upper triangle read. `known` holds for a matrix that A exceeds by a semidefinite one, so its smallest still does.
+  // Upper triangle read. `known` are bounds for a matrix that A exceeds by a semidefinite one, so that its `smallest`
+  // still holds.
   virtual SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const = 0;
 };
 

@@ -95,9 +95,9 @@ class Lanczos {
   Matrix R_, beyond_;
 };
 
-// How many triplets to take: at least `least`, until σ_w² - σ_{w+1}² is so large that rounding cannot hide what the
-// proof shows, which errs by n² eps σ_1² (Rump: Verification of positive definiteness, 2006), and none that is equal to
-// them to rounding follows. 0 where there is no such place yet, or triplets before it have not converged.
+// How many triplets to take: at least `least`, and so many that no further one is equal to them up to rounding and that
+// σ_w² - σ_{w+1}² exceeds the error of the proof, n² eps σ_1² (Rump: Verification of positive definiteness, 2006). 0 if
+// there is no such number yet, or if triplets up to it have not converged.
 Index ending_with_gap(const Vector& s, const Vector& residuals, Index least, Index n, double tie) {
   const double rounding = 8 * static_cast<double>(n) * static_cast<double>(n) * kEpsilon * s(0) * s(0);
   const Index last = std::min(least + kMostBeyond, s.size() - 1);
@@ -105,7 +105,7 @@ Index ending_with_gap(const Vector& s, const Vector& residuals, Index least, Ind
     if (!(residuals(w - 1) <= kEpsilon * s(0))) return 0;
     const double here = s(w - 1), next = s(w);
     if (w < least || here * here - next * next <= rounding || here - next <= 16 * tie) continue;
-    return residuals(w) <= (here - next) / 8 ? w : 0;  // what follows is told well enough to aim between
+    return residuals(w) <= (here - next) / 8 ? w : 0;  // the next value is known well enough to choose θ
   }
   return 0;
 }

@@ -49,7 +49,7 @@ struct Counted {
 };
 Counted& counter(Work work);
 
-// Counts the operations given, and the time until it goes.
+// Counts the given operations, and the time until it is destroyed.
 class Counting {
  public:
   Counting(Work work, double operations) : counter_(counter(work)) {

@@ -160,8 +160,8 @@ Vector singular_values(const MatrixView& A) {
   return thin_svd(A, SvdRoutine::gesvd).s;
 }
 
-// Of few rows (AAᵀ)^-½ A, which costs a fraction of an SVD. It is off by eps κ(A)², where κ is limited, and one step of
-// Newton's iteration X ← X - ½ (XXᵀ - I) X squares that.
+// For few rows: (AAᵀ)^-½ A, at a fraction of the cost of an SVD. Its error is eps κ(A)² with a limit on κ, and one step
+// of Newton's iteration X ← X - ½ (XXᵀ - I) X squares that error.
 Matrix polar(const MatrixView& A) {
   constexpr double least = 1e-6;  // of κ⁻²
   if (4 * A.rows() <= A.cols()) {

@@ -12,7 +12,7 @@ struct ProofOptions {
   double tolerance = 1e-9;      // certified: bound - f <= tolerance · |f|
   Index max_size = 3000;        // of a matrix K whose eigenvalues are computed; beyond it the pairwise bound
   Index max_iterations = 1000;  // of ADMM; 0: the quick test only
-  Index min_iterations = 100;   // where max_work allows fewer, none: they hardly better the quick test's bound
+  Index min_iterations = 100;   // if max_work allows fewer, none: they would hardly improve the quick bound
   double max_work = 1.5e11;  // of ADMM: iterations · Σ_t p_t³, about half a minute; unlike a limit in seconds it does
                              // not make the bound depend on the machine
   double max_seconds = std::numeric_limits<double>::infinity();     // of ADMM

@@ -1,9 +1,9 @@
 // Which form a summary takes: the Gram form while the data prove it safe, otherwise the QR form.
 //
 // Proof. The errors of the Gram form are a small multiple of eps·κ(Θ_ii). κ(Θ_ii) is measured on the first 2p samples.
-// From there on, adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most the trace added, so that the bounds can
-// be carried along without measuring; where they no longer prove κ <= kSafeGramCondition, the sum is measured again,
-// and where that fails, what is there now, which was safe, is turned into the QR form before the new samples are added.
+// After that, adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most the trace added. So the bounds are updated
+// without measuring. When they no longer prove κ <= kSafeGramCondition, the sum is measured again. If that fails, the
+// sum before the new samples, which was safe, is turned into the QR form, and then the new samples are added.
 #pragma once
 
 #include <vector>
@@ -20,12 +20,13 @@ class GramSafety {
   explicit GramSafety(const Layout& layout) : bounds_(static_cast<std::size_t>(layout.domains())) {}
   explicit GramSafety(std::vector<Spectrum> bounds) : bounds_(std::move(bounds)) {}
 
-  // max Θ_jj / min Θ_jj <= κ, so that most data with little-used features are told by their diagonal alone.
+  // max Θ_jj / min Θ_jj <= κ, so for most data with features that hardly vary the diagonal alone decides.
   static bool diagonal_allows(const Vector& diagonal, const Layout& layout);
-  // Measures G, of which the upper triangle is given and which is no less than what was measured before. Whether it is
-  // safe.
+  // Measures G, of which the upper triangle is given and which is no less than what was measured before. Returns
+  // whether it is safe.
   bool measure(const linalg::Array& G, const Layout& layout);
-  // The bounds after adding what has this diagonal; false, and nothing changed, where they would prove too little.
+  // Updates the bounds for an added sum with this diagonal. Returns false, and changes nothing, if they would prove too
+  // little.
   bool carry(const Vector& added_diagonal, const Layout& layout);
 
   const std::vector<Spectrum>& bounds() const { return bounds_; }

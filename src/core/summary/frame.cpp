@@ -28,7 +28,7 @@ Places others(const Places& named, Index p) {
 }
 
 // R of the rows named of Z, and their order: features that others determine come last, because the direction that
-// rounding gave them must not serve features after them.
+// rounding gave them must not be used to explain features after them.
 struct OrderedTriangle {
   Places order;
   Array R;
@@ -41,9 +41,9 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   const Vector size = on.column_squared_norms(R).cwiseSqrt(), own = on.diagonal(R).cwiseAbs();
   if ((own.array() >= thresholds::kClearlyIndependent * size.array()).all()) return {rows, std::move(R), a};
 
-  // A feature may have been determined by nothing but a direction that rounding gave to one before it, and another may
-  // have passed for independent by rounding. With columns of unit length, and the one that has most of its own always
-  // next, rounding comes last.
+  // A feature may seem determined only by a direction that rounding gave to an earlier one, and another may seem
+  // independent only because of rounding. With columns of unit length, always taking next the one that is least
+  // explained by those before, rounding comes last.
   linalg::ArrayPivotedQr pivoted =
       on.pivoted_triangular_factor(linalg::scaled_columns(std::move(R), size.cwiseInverse()));
   OrderedTriangle result{{}, std::move(pivoted.R), 0};
@@ -54,8 +54,8 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   return result;
 }
 
-// What is left of a determined feature is rounding, too little to divide by: its row is held at a small part of its
-// size.
+// What is left of a determined feature is rounding, too little to divide by. So its row is held at a small part of its
+// norm.
 void hold_determined(const Array& P, Index independent) {
   const Backend& on = P.on();
   const Index determined = P.rows() - independent;

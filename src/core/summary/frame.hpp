@@ -39,7 +39,7 @@ struct Framed {
 };
 Framed make_frame(const Deviations& Z, const Layout& layout);
 
-// Samples as they are in the frame: those alike, summed; the others are unlike the ones that made it.
+// Samples in the coordinates of the frame. Those like the samples it was made from are summed; the others are listed.
 struct FramedSamples {
   linalg::Array G;            // what was there and Σ y yᵀ
   Vector sum;                 // Σ z of those alike, all features; weighted, Σ √w z
@@ -47,8 +47,8 @@ struct FramedSamples {
   double weight = 0;          // of those alike
   std::vector<Index> unlike;  // ascending
 };
-// z are deviations of samples from the mean so far; the tiles of an array would be written to. A feature that never
-// varied must have exactly the mean, or is new.
+// Z are deviations of samples from the mean so far. (The tiles of an array would be written to.) A sample is unlike if
+// a feature that never varied does not have exactly the mean.
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
 
 // Whether G, of which the upper triangle is given, has grown too far from the I it began as. Samples never lower its

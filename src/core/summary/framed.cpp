@@ -12,7 +12,7 @@ using linalg::Array;
 using linalg::Backend;
 using linalg::Places;
 
-// Samples unlike those that made the frame wait until they are more than this.
+// Samples unlike those that made the frame wait until there are more of them than this.
 constexpr Index kMostUnlike = 1024;
 
 std::vector<Index> all_of(const Rows& rows) {

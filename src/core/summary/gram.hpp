@@ -25,8 +25,8 @@ struct Count {
 struct GramState {
   Count count;
   linalg::Array G;  // p×p, upper triangle
-  // Of the block of each domain in G as it is now: R with RᵀR = G_ii. Empty, or without those that are not known.
-  // Copies and what is added leave them out.
+  // R with RᵀR = G_ii for the block of each domain in the present G, as far as they are known. Copying and adding drop
+  // them.
   std::vector<linalg::ArrayTriangle> factors;
 
   GramState(const linalg::Backend& on, Index p) : G(on.zeros(p, p)) {}
@@ -40,8 +40,8 @@ struct GramState {
   void add(const Deviations& Xc, const Count& added);       // Xc are deviations from added.mean
   void merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours
   linalg::Array theta() const;                              // G/(n-1), both triangles
-  // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has of its
-  // own in G is rounding of the size eps; its square root would pass for a direction.
+  // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has beyond
+  // the others in G is rounding of the size eps; its square root would be mistaken for a direction.
   linalg::Array root() const;
 };
 

@@ -13,16 +13,16 @@ namespace {
 using linalg::Array;
 
 // Samples are compressed this many at a time once there is something to append them to: twice as many as features, so
-// that passes over the sums cost little beside their products, or those of few features that a core's own cache holds;
-// enough for matrix products to be fast, few enough to keep memory small.
+// that passes over the sums cost little beside their products; for few features as many as a core's own cache holds.
+// They are enough for matrix products to be fast, and few enough to keep memory small.
 Index block_of(Index features) {
   constexpr Index cached = 131072, least = 512, most = 4096;
   return std::clamp(std::max(cached / features, 2 * features), least, most);
 }
-// A remote back end gets at least so many where they lie: fewer wait on the host for more.
+// A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
-// It looks after so many whether the Gram form is safe, unless a domain has half as many features: there it pays to
-// compress fewer than twice as many samples as features.
+// It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
+// features of the largest domain if that is more: it pays there not to wait for 2p samples.
 constexpr Index kRemoteBlock = 32768;
 
 Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
@@ -131,7 +131,7 @@ Index Summary::State::capacity() const {
   return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
 }
 
-// How many of the next samples are compressed where they lie, as they would be next, but without waiting.
+// How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
   if (!on->remote()) return left > capacity() || (left == capacity() && !nothing_compressed()) ? capacity() : 0;

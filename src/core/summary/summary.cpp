@@ -36,7 +36,8 @@ using thresholds::kLargestValue;
                   row, column);
 }
 
-// All values are finite, and none too large, nor √w times it; but those of weight 0 may be anything.
+// Checks that all values are finite, and that neither they nor √w times them are too large. Samples of weight 0 may
+// hold anything.
 void check_values(const std::string& domain, const auto& X, const VectorView* weights, Index first_row) {
   const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());
   const double largest = kLargestValue / std::sqrt(heaviest);
@@ -56,7 +57,7 @@ void check_values(const std::string& domain, const auto& X, const VectorView* we
   }
 }
 
-// The same of samples in the memory of a remote back end: only where one seems wrong they are looked at here.
+// The same for samples in the memory of a remote back end. They are fetched only if one seems wrong.
 void check_remote_values(const linalg::Backend& on, const std::string& domain, const SampleView& X,
                          const VectorView* weights, Index first_row) {
   const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());

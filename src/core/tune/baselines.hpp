@@ -1,4 +1,4 @@
-// What a user has without us, scored by the same folds.
+// Baselines that need no fit, scored on the same folds.
 #pragma once
 
 #include <cgmca/folds.hpp>

@@ -40,7 +40,8 @@ bool simpler(const Candidate& a, const Candidate& b) {
          std::tuple(unlimited(b.rank), unlimited(b.max_rank), -strength(b.ridge));
 }
 
-// Of `trials` the one of the least error; one that is not known is the largest, and of equals the simplest is taken.
+// The one of `trials` with the least error. An unknown error counts as the largest, and of equal ones the simplest is
+// taken.
 std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
   const auto error = [&](std::size_t t) {
     const double mean = result.trials[t][criterion].mean;

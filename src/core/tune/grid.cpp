@@ -93,7 +93,7 @@ void check_matched(const MatchedLabels& matched, const Folds& folds) {
   }
 }
 
-// What more than two domains do not have, by its name.
+// Refuses, by name, what exists for two domains only.
 void check_many(const TuneOptions& options, const Folds& folds) {
   const auto refuse = [&](const std::string& what, const char* instead) {
     throw InvalidInput(
@@ -160,7 +160,7 @@ TuneOptions completed(TuneOptions options, const Folds& folds) {
   return options;
 }
 
-// A likelihood weighs its directions by itself: of the max_ranks it takes the largest only.
+// A likelihood weights its directions itself, so it is tried with the largest max_rank only.
 Grid make_grid(const TuneOptions& options, bool every) {
   const auto size = [](Index rank) { return rank == 0 ? std::numeric_limits<Index>::max() : rank; };
   const Index largest = *std::max_element(options.max_ranks.begin(), options.max_ranks.end(),

@@ -33,8 +33,8 @@ struct HeldOut {
   std::vector<Matrix> H;        // r_i×m
   std::vector<double> outside;  // Σ_j of the squared distance from the training set's directions
   std::vector<double> total;    // Σ_j ‖x_ij - mean_i‖²
-  // Of TransferLabels. Where the pairs are given, the partners of held-out samples are no references: new samples have
-  // none.
+  // Of TransferLabels. If the pairs are given, the partners of held-out samples are not among the references, because
+  // new samples have no partners there.
   std::vector<Index> references_kept;  // their places
   Matrix labelled, queries;
   std::vector<int> reference_labels, query_labels;

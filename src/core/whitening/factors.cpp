@@ -134,7 +134,7 @@ linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const 
   return {R, moments.factors[i].condition};
 }
 
-// About what the moments, their factors and the workspaces of these take, before any of the work is done.
+// Asks, before any of the work is done, for about the memory that moments, factors and workspaces will take.
 void require_room(const Summary& summary) {
   const Summary::State& state = summary.state();
   const auto p = static_cast<double>(state.layout.size());

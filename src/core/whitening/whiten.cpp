@@ -146,9 +146,9 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
           svd.V.left(r)};
 }
 
-// Θ = KᵀK, K (r×a) by Cholesky, pivoted where the features depend on each other: with errors of eps κ(K), where an
-// eigendecomposition of Θ itself has eps κ(K)². What Θ lost when it was summed is lost: its entries carry errors of
-// eps, so the rank cannot be told below the root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
+// Θ = KᵀK, K (r×a) by Cholesky, pivoted if the features depend on each other. Its errors are eps κ(K), those of an
+// eigendecomposition of Θ itself eps κ(K)². The entries of Θ have errors of eps from summing, so the rank cannot be
+// determined below the square root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
 WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, const linalg::ArrayTriangle& known) {
   const Backend& on = theta.on();
   const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;

@@ -25,8 +25,7 @@ struct WhitenedSamples {
 WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& request, const Vector* weights,
                                bool triangle);
 
-// From Θ itself, summed in the Gram form.
-// `known`: R with RᵀR = Θ, where somebody has it.
+// From Θ itself, summed in the Gram form. `known`: R with RᵀR = Θ, if it has been computed already.
 WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request,
                            const linalg::ArrayTriangle& known);
 

@@ -1,8 +1,8 @@
 // Whitening of one domain: L with L Lᵀ = Θ̃, the covariance that the constraint holds for, and W = L⁺, so that
 // W Θ̃ Wᵀ = I.                                                                                  docs/method.md (4) (24)
 //
-// Any such L serves: another one turns U_B by a rotation that the maps turn back. The spectrum tells ranks, gives
-// `data` covariances and can be regularized; where none of that is asked for, a triangle costs a fraction of it.
+// Any such L will do: another one rotates U_B, and the maps undo that rotation. The spectrum reveals ranks, gives
+// `data` covariances and can be regularized. If none of that is needed, a triangle costs a fraction of it.
 #pragma once
 
 #include <cgmca/regularization.hpp>
@@ -82,9 +82,8 @@ class DependentWhitening final : public Whitening {
 };
 
 // L = S V for fewer samples than features: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL.
-//   V E = [E; 0] - 2 v (v without its last entry)ᵀ E, the reflection that takes (1, …, 1)/√n to the last axis; where
-//   the
-// samples have weights, (√w_1, …, √w_n)/√Σw
+//   V E = [E; 0] - 2 v (v without its last entry)ᵀ E
+// I - 2 v vᵀ is the reflection that takes (1, …, 1)/√n or, with weights, (√w_1, …, √w_n)/√Σw, to the last axis.
 class WideWhitening final : public Whitening {
  public:
   WideWhitening(Array S, Array R, Vector v) : S_(std::move(S)), R_(std::move(R)), v_(std::move(v)) {}

@@ -9,7 +9,7 @@
 //   small NAME1 NAME2 D1 D2 N K           fits of K components to successive blocks of N samples, on all threads
 //   lsqr|lmmse NAME                       domain 2 to domain 1 by the last model
 //   filters NAME1 NAME2 HEIGHT WIDTH      wiener2, medfilt2, ssim
-//   summarize PATH1 PATH2                 files in blocks into a summary, QR
+//   summarize PATH1 PATH2 HOW             files in blocks into a summary: auto, qr or gram
 //   maps PATH, write PATH                 all A_i of the last model side by side; the last answer
 // Seconds are of the work alone; "memory" is by how many bytes the resident memory rose during it, "profile" what BLAS
 // and LAPACK calls of each kind counted and took.
@@ -189,10 +189,10 @@ void run(Worker& worker, const std::string& line) {
       return "";
     });
   } else if (command == "summarize") {
-    words >> first >> second;
+    words >> first >> second >> how;
     timed([&] {
       BlockReader one(first), two(second);
-      Summary summary({one.features(), two.features()}, Accumulate::qr);
+      Summary summary({one.features(), two.features()}, accumulate(how));
       for (;;) {
         const Matrix X1 = one.next(4096), X2 = two.next(4096);
         if (X1.cols() == 0) break;

@@ -64,6 +64,37 @@ TEST_P(SummaryForms, AreTheSameBitsHoweverTheSamplesAreCut) {
   for (Index block : {1, 13, 1024, 1025, 4999}) EXPECT_EQ(covariance_of(summarize(pairs, GetParam(), block)), whole);
 }
 
+// Enough for blocks of few features, which a Gram matrix adds in lanes side by side.
+TEST_P(SummaryForms, AreTheSameBitsInLanesHoweverTheSamplesAreCut) {
+  Random random(12);
+  const auto pairs = testing::random_pairs(random, 6, 5, 20000);
+  const int before = threads();
+  set_threads(2);
+  const Matrix whole = covariance_of(summarize(pairs, GetParam(), 20000));
+  for (Index block : {37, 4096, 19999}) EXPECT_EQ(covariance_of(summarize(pairs, GetParam(), block)), whole) << block;
+  set_threads(1);
+  const Matrix by_one = covariance_of(summarize(pairs, GetParam(), 20000));
+  set_threads(std::max(before, 1));
+  EXPECT_LE(relative(by_one, whole), 1e-14);
+  EXPECT_LE(relative(whole, joint_covariance(pairs)), 1e-12);
+}
+
+// What lanes would add may make the Gram form unsafe; then nothing of it has been added.
+TEST(Summary, LanesThatWouldNotBeSafeAreGivenUp) {
+  Random random(13);
+  auto pairs = testing::random_pairs(random, 6, 5, 30000, 1.0);
+  pairs.X1.row(0).rightCols(20000) *= 1e9;
+  const Summary summary = summarize(pairs, Accumulate::automatic, 30000);
+  EXPECT_EQ(summarize({pairs.X1.leftCols(10000), pairs.X2.leftCols(10000)}, Accumulate::automatic, 10000).form(),
+            SummaryForm::gram);
+  EXPECT_EQ(summary.form(), SummaryForm::qr);
+  EXPECT_EQ(summary.samples(), 30000);
+  const Covariance I = Covariance::identity(5);
+  EXPECT_LE(relative(fit(summary, I, I).certificate.singular_B,
+                     fit(summarize(pairs, Accumulate::qr, 30000), I, I).certificate.singular_B),
+            1e-9);
+}
+
 TEST_P(SummaryForms, MergeInAnyOrderAndState) {
   Random random(3);
   const auto pairs = testing::random_pairs(random, 5, 4, 3000);

@@ -1,6 +1,7 @@
 #include "bytes.hpp"
 
 #include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -28,9 +29,21 @@ std::uint64_t Bytes::skip(std::uint64_t count) {
 
 FileBytes::FileBytes(std::shared_ptr<const File> file) : file_(std::move(file)) {}
 
+// Much is read by several threads: what the system has in its cache of files already is copied.
 std::size_t FileBytes::read(void* to, std::size_t count) {
+  constexpr std::size_t piece = 1 << 20;
   count = std::min<std::uint64_t>(count, file_->size() - position_);
-  file_->read_at(position_, to, count);
+  const auto read_piece = [&](std::size_t first, std::size_t some) {
+    file_->read_at(position_ + first, static_cast<std::byte*>(to) + first, some);
+  };
+  if (count < 2 * piece) {
+    read_piece(0, count);
+  } else {
+    side_by_side(static_cast<Index>((count + piece - 1) / piece), [&](Index k) {
+      const std::size_t first = static_cast<std::size_t>(k) * piece;
+      read_piece(first, std::min(piece, count - first));
+    });
+  }
   position_ += count;
   return count;
 }

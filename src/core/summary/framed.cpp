@@ -1,5 +1,7 @@
 #include "framed.hpp"
 
+#include <cgmca/parallel.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -89,6 +91,22 @@ void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector&
     sum.add(piece.Xc, piece.count);
     if (after > 0) next = loaded(on, samples, first + count, after, origin);
   }
+}
+
+GramState summed_in_lanes(const Backend& on, const WeightedSamples& samples, const Vector& origin, Index lanes,
+                          Index piece) {
+  const Index p = origin.size(), each = samples.count() / lanes;
+  std::vector<GramState> sums;
+  for (Index k = 0; k < lanes; ++k) sums.emplace_back(on, p);
+  side_by_side(lanes, [&](Index k) {
+    for (Index first = k * each; first < (k + 1) * each; first += piece) {
+      const CentredSamples some = centred(on, samples.columns(first, piece), origin);
+      sums[static_cast<std::size_t>(k)].add(some.Xc, some.count);
+    }
+  });
+  const SerialBlas serial;
+  for (std::size_t k = 1; k < sums.size(); ++k) sums.front().merge(sums[k], Vector::Zero(p));
+  return std::move(sums.front());
 }
 
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout) : count(std::move(count_)) {

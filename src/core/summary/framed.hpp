@@ -52,5 +52,8 @@ struct CentredSamples {
 CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 // Adds them to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
 void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
+// The sum of `lanes` equal parts of the samples, each by one thread, `piece` samples at a time; then these in their order.
+GramState summed_in_lanes(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin, Index lanes,
+                          Index piece);
 
 }  // namespace cgmca

@@ -1,6 +1,7 @@
 #include "state.hpp"
 
 #include <cgmca/error.hpp>
+#include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
 
@@ -12,13 +13,13 @@ namespace {
 
 using linalg::Array;
 
-// Samples are compressed this many at a time once there is something to append them to: twice as many as features, so
-// that passes over the sums cost little beside their products; for few features as many as a core's own cache holds.
-// They are enough for matrix products to be fast, and few enough to keep memory small.
-Index block_of(Index features) {
-  constexpr Index cached = 131072, least = 512, most = 4096;
-  return std::clamp(std::max(cached / features, 2 * features), least, most);
-}
+// Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
+// be fast, few enough to keep memory small.
+constexpr Index kBlock = 4096;
+// Of so few features a Gram matrix adds a block in lanes side by side, because threads of BLAS gain little there. Each
+// lane takes so many samples at a time, which a core's own cache holds.
+constexpr Index kFewFeatures = 512, kLanes = 4, kPiece = 512;
+static_assert(kBlock % (kLanes * kPiece) == 0);
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
 // It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
@@ -124,7 +125,7 @@ Count Summary::State::count() const {
 
 // Twice as many as features at first, then a block at a time.
 Index Summary::State::capacity() const {
-  if (!nothing_compressed()) return block_of(layout.size());
+  if (!nothing_compressed()) return kBlock;
   if (!on->remote()) return 2 * layout.size();
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
@@ -167,6 +168,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
   }
   if (on->remote()) return compress_there(samples);
+  if (compress_in_lanes(samples)) return samples.count();
   const auto [added, Xc] = centred(*on, samples, origin);
   if (accumulate == Accumulate::gram) {
     if (nothing_compressed()) compressed = GramState(*on, layout.size());
@@ -199,6 +201,17 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
   }
   return samples.count();
+}
+
+// False, and nothing done, where that gains nothing, or where the diagonal does not prove that the Gram form stays safe.
+bool Summary::State::compress_in_lanes(const WeightedSamples& samples) {
+  if (gram() == nullptr || layout.size() > kFewFeatures || samples.count() != kBlock) return false;
+  const GramState sum = summed_in_lanes(*on, samples, origin, kLanes, kPiece);
+  const Vector added = on->diagonal(sum.G) + gram()->count.step_to(sum.count).cwiseAbs2();
+  if (accumulate == Accumulate::automatic && !safety.carry(added, layout)) return false;
+  const SerialBlas serial;
+  gram()->merge(sum, Vector::Zero(layout.size()));
+  return true;
 }
 
 // The same where samples should travel once: the sum is made first, and its diagonal tells what was added.

@@ -46,6 +46,7 @@ struct Summary::State {
   void compress_rows();
   Index compress(const WeightedSamples& samples);  // not in the framed form; how many of the first are done
   Index compress_there(const WeightedSamples& samples);
+  bool compress_in_lanes(const WeightedSamples& samples);
   void turn_to_framed();
   State moved_to(const linalg::Backend& target) const;
 };

@@ -85,8 +85,9 @@ def radar():
     return related_pairs(np.random.default_rng(5), 1345, 60, 16384, 16384)
 
 
-def related_pairs(random, n, causes, d1, d2):
-    common = random.normal(size=(n, causes))
+def related_pairs(random, n, causes, d1, d2, size=1.0):
+    """Features that share causes, each of variance size², and have noise of variance 1 of their own."""
+    common = size * random.normal(size=(n, causes))
     return tuple(common @ random.normal(size=(causes, d)) + random.normal(size=(n, d)) for d in (d1, d2))
 
 
@@ -304,7 +305,7 @@ def many_features(bench, random):
     work, cov = "fit, 4,000+4,000 features (n 20,000), identity:20", "identity:20"
     if not any(bench.wanted(f"{work} {peer}") for peer in ("NumPy covariance+eigh", "cca-zoo CCA")):
         return
-    pairs = Pairs(bench, ("many1", "many2"), *related_pairs(random, 20000, 60, 4000, 4000))
+    pairs = Pairs(bench, ("many1", "many2"), *related_pairs(random, 20000, 60, 4000, 4000, 60**-0.5))
     bench.compare(work, "NumPy covariance+eigh", 3, pairs.fit(cov),
                   lambda: peer_code.covariance_and_eigh(pairs.X1, pairs.X2, cov, GRAM_RANK), pairs.same_correlations(1e-9),
                   pairs.bytes, pairs.accuracy(cov))

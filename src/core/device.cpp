@@ -20,7 +20,10 @@ std::filesystem::path beside_us() {
   Dl_info info{};
   static const int here = 0;
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return kLibrary;
-  return std::filesystem::absolute(info.dli_fname).parent_path() / kLibrary;
+  std::filesystem::path us = info.dli_fname;
+  // A program that was found by PATH has no folder in its name; the current one must not serve in its place.
+  if (!us.has_parent_path()) us = std::filesystem::read_symlink("/proc/self/exe");
+  return std::filesystem::absolute(us).parent_path() / kLibrary;
 }
 
 const linalg::BackendPlugin& load_plugin() {

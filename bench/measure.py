@@ -28,14 +28,15 @@ def settle_environment(threads):
 
 
 class Worker:
-    """build/bench/bench_worker, which keeps data and models between commands."""
+    """build/bench/bench_worker, which keeps data and models between commands. One of another build can follow it."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        self.process = subprocess.Popen([ROOT / "build" / "bench" / "bench_worker"], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+    def __init__(self, folder, program=ROOT / "build" / "bench" / "bench_worker", follower=None):
+        self.folder, self.follower = folder, follower
+        self.process = subprocess.Popen([program], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __call__(self, *words):
+        if self.follower and words[0] in ("load", "threads", "trim"):
+            self.follower(*words)
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
@@ -96,7 +97,8 @@ def limits():
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
-        self.worker = Worker(folder)
+        self.before = Worker(folder, options.before) if options.before else None
+        self.worker = Worker(folder, follower=self.before)
         self.limits = limits()
         self.rows, self.skipped, self.complaints = [], [], []
         print(f"dgemm {self.limits['dgemm'] / 1e9:.0f} Gflop/s, copy {self.limits['copy'] / 1e9:.1f} GB/s, "
@@ -119,6 +121,8 @@ class Bench:
 
         if not self.wanted(f"{work} {peer_name}"):
             return
+        if self.before:
+            return self.compare_with_before(work, ours)
         mine, theirs = [], []
         self.trim()
         for _ in range(self.options.runs):
@@ -149,6 +153,27 @@ class Bench:
             exact += f" (peer {row['peer_residual']:.0e} {row['peer_gap']:.0e})"
         print(f"{work:<52} {peer_name:<22} {seconds:7.3f} s {peer_seconds:7.3f} s {row['ratio']:6.1f} (target {target})"
               f"  {row['ours_mb']:.0f} / {row['peer_mb']:.0f} MB, {100 * row['share']:.0f} % of the limit{exact}", flush=True)
+
+    def by_each(self, ours):
+        """Our answer, and that of the other build where there is one."""
+        answers = [ours()]
+        if self.before:
+            now, self.worker = self.worker, self.before
+            answers.append(ours())
+            self.worker = now
+        return answers
+
+    def compare_with_before(self, work, ours):
+        """The same work by both builds in turn. A row that is there for several peers is measured for each."""
+        runs = []
+        for _ in range(self.options.runs):
+            self.trim()
+            runs.append(self.by_each(ours))
+        (now, now_mb), (before, before_mb) = (
+            (statistics.median(run["seconds"] for run in side), max(run["memory"] for run in side) / 1e6)
+            for side in zip(*runs))
+        print(f"{work:<60} now {now:7.3f} s {now_mb:5.0f} MB, before {before:7.3f} s {before_mb:5.0f} MB: "
+              f"{before / now:.2f} times as fast", flush=True)
 
     def trim(self):
         """What was freed before goes back to the system, on both sides: it would hide a rise of memory."""

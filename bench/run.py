@@ -2,6 +2,7 @@
 """cgmca beside what users of NumPy, SciPy, scikit-learn, Octave and R write: `make bench`.
 
     bench/run.py [--runs 5] [--threads N] [--only WORD] [--without WORD] [--all-peers] [--out bench/results]
+    bench/run.py --before OTHER_BUILD/bench/bench_worker
 
 Every row runs ours and the peer's in turn, `runs` times each, on the same number of BLAS threads and with the same BLAS
 kernels, checks that both found the same, and prints the median times and their ratio. Results: latest.json, table.md and
@@ -31,6 +32,7 @@ def parse():
     parser.add_argument("--only", default="", help="rows whose name or peer contains this")
     parser.add_argument("--without", action="append", default=[], help="not rows whose name or peer contains this")
     parser.add_argument("--all-peers", action="store_true", help="Octave, R, cca-zoo and mvlearn too")
+    parser.add_argument("--before", help="bench_worker of another build in place of all peers: has a row become slower?")
     parser.add_argument("--out", default=str(ROOT / "bench" / "results"))
     return parser.parse_args()
 
@@ -265,7 +267,7 @@ def translations(bench, pairs, test, everything):
     a, b = pairs.X1, pairs.X2
     np.save(f"{bench.folder}/corrupted.npy", test)
     bench.worker("load", "corrupted", f"{bench.folder}/corrupted.npy")
-    pairs.fit("data1:550")()
+    bench.by_each(pairs.fit("data1:550"))
     maps = bench.worker.answer("maps").T
     A1, A2 = maps[:, :784], maps[:, 784:]
 
@@ -432,6 +434,8 @@ def run(bench):
 
 with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as temporary:
     BENCH = Bench(OPTIONS, temporary)
-    results.write(BENCH, run(BENCH))
+    GROWTH = run(BENCH)
+    if not OPTIONS.before:
+        results.write(BENCH, GROWTH)
 for complaint in BENCH.complaints:
     print(f"short of what is wanted: {complaint}")

@@ -95,3 +95,24 @@ def test_contiguous_float64_is_not_copied():
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) < 60
+
+
+def test_a_fit_holds_its_summary_once():
+    script = textwrap.dedent("""
+        import numpy as np, cgmca
+        def peak():
+            return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) / 1024
+        random = np.random.default_rng(0)
+        causes = random.normal(size=(800, 20))
+        X, Y = (causes @ random.normal(size=(20, 8000)) + random.normal(size=(800, 8000)) for _ in range(2))
+        cgmca.MCA(3).fit(X[:50], Y[:50])
+        summary = cgmca.Summary(8000, 8000).add(X, Y)  # 102 MB of rows
+        del X, Y
+        before = peak()
+        cgmca.MCA(3).fit_summary(summary)
+        print(peak() - before)
+    """)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    print(f"{result.stdout.strip()} MB on top")
+    assert float(result.stdout) < 100  # the centred samples, less what X and Y have left free; a copy would be 98 more

@@ -39,7 +39,8 @@ std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Ind
 // On the device asked for.
 Factors factorize_there(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
   const bool here = !options.device || &backend_of(*options.device) == summary.state().on;
-  return factorize(here ? summary : summary.on(*options.device), options, spectrum);
+  if (here) return factorize(summary, options, spectrum);  // not ?:, which would copy the summary
+  return factorize(summary.on(*options.device), options, spectrum);
 }
 
 // Steps 2 to 5 of Algorithm 1.

@@ -1,6 +1,7 @@
 #include "gram.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/thresholds.hpp"
 
@@ -40,11 +41,10 @@ void GramState::merge(const GramState& other, const Vector& shift) {
   count.join(theirs);
 }
 
-Array GramState::theta() const {
-  const Array theta = G.on().copy(G);
-  G.on().scale(theta, 1 / (count.weight - 1));
-  G.on().assign_lower_from_upper(theta);
-  return theta;
+Array GramState::theta() && {
+  G.on().scale(G, 1 / (count.weight - 1));
+  G.on().assign_lower_from_upper(G);
+  return std::move(G);
 }
 
 Array GramState::root() const {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "state.hpp"
 
@@ -41,13 +42,13 @@ Moments of_frame(const Summary::State& state, Moments result) {
 
 Moments of_gram(const Summary::State& state, Moments result) {
   if (state.rows.count() == 0) {
-    result.theta = state.gram()->theta();
+    result.theta = GramState(*state.gram()).theta();
     result.factors = state.gram()->factors;
   } else {
     GramState all = *state.gram();
     const Count added = count_of(*state.on, state.rows.by_domain(), state.origin);
     all.add(Deviations(*state.on, state.rows.by_domain(), state.origin, added.mean), added);
-    result.theta = all.theta();
+    result.theta = std::move(all).theta();
   }
   return result;
 }

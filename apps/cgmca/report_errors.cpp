@@ -51,7 +51,7 @@ void add_error_bars(report::Page& page, const Model& model) {
   page.section("Error bars").table(table);
   if (!calibrated) {
     page.text(
-        "Not measured on held-out pairs. With `fit --calibrate 10` the measured errors are shown here, and used.");
+        "Not measured on held-out pairs: fit with --calibrate 10 to see the measured errors here, and to use them.");
   }
   if (series.empty()) return;
   double most = 0;

@@ -264,4 +264,4 @@ def test_error_bars_are_shown_as_promised_and_as_measured(folder):
     shown = [float(number) for number in re.findall(r"([\d.]+) %", row)]
     assert shown[:2] == [round(fitted, 1), round(promised, 1)]
     assert 0.8 * promised < shown[2] < 1.3 * promised  # of 60 pairs
-    assert "Where it is above the diagonal" in page
+    assert "If it is above the diagonal" in page

@@ -22,7 +22,9 @@ std::filesystem::path beside_us() {
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return kLibrary;
   std::filesystem::path us = info.dli_fname;
   // A program that was found by PATH has no folder in its name; the current one must not serve in its place.
-  if (!us.has_parent_path()) us = std::filesystem::read_symlink("/proc/self/exe");
+  std::error_code unknown;
+  if (!us.has_parent_path()) us = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (us.empty()) return kLibrary;
   return std::filesystem::absolute(us).parent_path() / kLibrary;
 }
 

@@ -29,7 +29,7 @@ std::uint64_t Bytes::skip(std::uint64_t count) {
 
 FileBytes::FileBytes(std::shared_ptr<const File> file) : file_(std::move(file)) {}
 
-// Much is read by several threads: what the system has in its cache of files already is copied.
+// Divides a large read among threads, because reading what the system has cached is copying.
 std::size_t FileBytes::read(void* to, std::size_t count) {
   constexpr std::size_t piece = 1 << 20;
   count = std::min<std::uint64_t>(count, file_->size() - position_);

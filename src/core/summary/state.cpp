@@ -16,8 +16,8 @@ using linalg::Array;
 // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
 // be fast, few enough to keep memory small.
 constexpr Index kBlock = 4096;
-// Of so few features a Gram matrix adds a block in lanes side by side, because threads of BLAS gain little there. Each
-// lane takes so many samples at a time, which a core's own cache holds.
+// With at most kFewFeatures, BLAS gains little by threads. Then a block is divided into kLanes parts that are added to
+// Gram matrices of their own side by side, kPiece samples at a time, which fit into a core's own cache.
 constexpr Index kFewFeatures = 512, kLanes = 4, kPiece = 512;
 static_assert(kBlock % (kLanes * kPiece) == 0);
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
@@ -135,7 +135,7 @@ Index Summary::State::capacity() const {
 // How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
   if (framed() != nullptr || rows.count() > 0) return 0;
-  if (!on->remote()) return left > capacity() || (left == capacity() && !nothing_compressed()) ? capacity() : 0;
+  if (!on->remote()) return left >= capacity() + (nothing_compressed() ? 1 : 0) ? capacity() : 0;
   return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
 }
 
@@ -203,7 +203,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
   return samples.count();
 }
 
-// False, and nothing done, where that gains nothing, or where the diagonal does not prove that the Gram form stays safe.
+// Returns false, and adds nothing, if lanes gain nothing or the diagonal does not prove that the Gram form stays safe.
 bool Summary::State::compress_in_lanes(const WeightedSamples& samples) {
   if (gram() == nullptr || layout.size() > kFewFeatures || samples.count() != kBlock) return false;
   const GramState sum = summed_in_lanes(*on, samples, origin, kLanes, kPiece);

@@ -43,6 +43,10 @@ inline constexpr double kDetermined = 256 * kEpsilon;
 // G is kept from being singular as if one more sample had this part of a determined feature's norm.
 inline constexpr double kDeterminedSample = 4 * kEpsilon;
 
+// Of features at unit size, those of which the others leave at least this part of the variance are strong: a frame only
+// scales them. G's eigenvalues are then not much below it.
+inline constexpr double kStrongPart = 0.03;
+
 // --- Whitening -----------------------------------------------------------------------------------------------------
 
 // A triangle whitens as well as the spectrum while κ(L) is at most this: the rank is full beyond doubt, and the error,

@@ -91,8 +91,14 @@ PivotedQr pivoted_triangular_factor(Matrix X);
 // not.
 Matrix cholesky(const MatrixView& G);
 
-// R (r×p) with RᵀR = G for positive semidefinite G (upper triangle read), to within tolerance · max G_jj; rows of
-// R are those of a triangle whose columns are permuted.
+// R (r×p, upper trapezoidal) with RᵀR = G(order, order) for positive semidefinite G (upper triangle read), to within
+// tolerance · max G_jj: the next feature is always the one of which those before leave most.
+struct PivotedCholesky {
+  Matrix R;
+  std::vector<Index> order;
+};
+PivotedCholesky ordered_cholesky(const MatrixView& G, double tolerance);
+// The same with the columns of R in G's order.
 Matrix pivoted_cholesky(const MatrixView& G, double tolerance);
 
 // T = Q R for T of full column rank.   T: m×c, Q: m×c, R: c×c

@@ -78,10 +78,10 @@ Matrix cholesky(const MatrixView& G) {
   return R;
 }
 
-Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
+PivotedCholesky ordered_cholesky(const MatrixView& G, double tolerance) {
   require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
   Matrix R = G.triangularView<Eigen::Upper>();
-  if (R.size() == 0) return R;
+  if (R.size() == 0) return {R, {}};
   const Counting counting(Work::triangle, real(R.rows()) * real(R.size()) / 3);
   std::vector<lapack_int> order(static_cast<std::size_t>(R.rows()));
   std::vector<double> work(2 * order.size());
@@ -89,13 +89,15 @@ Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
   const lapack_int info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R),
                                               order.data(), &rank, tolerance * R.diagonal().maxCoeff(), work.data());
   if (info < 0) check("pstrf", info);  // info > 0 says that the rank is not full
-  Matrix result(rank, R.cols());
-  for (Index j = 0; j < R.cols(); ++j) {
-    auto column = result.col(order[static_cast<std::size_t>(j)] - 1);
-    column.setZero();
-    const Index height = std::min<Index>(j + 1, rank);
-    column.head(height) = R.col(j).head(height);
-  }
+  PivotedCholesky result{R.topRows(rank).triangularView<Eigen::Upper>(), {}};
+  for (const lapack_int place : order) result.order.push_back(place - 1);
+  return result;
+}
+
+Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
+  const PivotedCholesky found = ordered_cholesky(G, tolerance);
+  Matrix result(found.R.rows(), found.R.cols());
+  result(Eigen::all, found.order) = found.R;
   return result;
 }
 

@@ -27,6 +27,9 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
 void pack_frame(TensorWriter& file, const std::string& prefix, const FramedState& framed) {
   const linalg::Places& features = framed.frame->features;
   file.set(prefix + "varying", framed.frame->size());
+  for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
+    file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
+  }
   file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), framed.frame->size()).cast<double>());
   file.add(prefix + "frame", linalg::download(framed.frame->whole()));
 }
@@ -39,8 +42,13 @@ std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::s
     const bool valid = feature >= 0 && feature < p && feature == std::floor(feature);
     features.push_back(valid ? static_cast<Index>(feature) : -1);
   }
-  auto frame =
-      Frame::from_whole(*state.on, file.matrix(prefix + "frame", size, size), std::move(features), state.layout);
+  std::vector<Index> diagonal(state.info.size(), 0);  // files of triangles do not have it
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    const std::string key = prefix + numbered("diagonal", static_cast<Domain>(i + 1));
+    if (file.has_text(key)) diagonal[i] = file.integer(key, 0);
+  }
+  auto frame = Frame::from_whole(*state.on, file.matrix(prefix + "frame", size, size), std::move(features),
+                                 std::move(diagonal), state.layout);
   if (!frame) file.fail("a frame that no samples have");
   return std::make_shared<const Frame>(std::move(*frame));
 }
@@ -53,7 +61,7 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   const auto frame = framed ? unpack_frame(file, prefix, size, state) : nullptr;
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
   if (framed) {
-    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)));
+    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)), state.scales());
   } else {
     state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
   }

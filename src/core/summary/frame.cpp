@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/thresholds.hpp"
+#include "scaled.hpp"
 
 namespace cgmca {
 namespace {
@@ -27,13 +28,7 @@ Places others(const Places& named, Index p) {
   return result;
 }
 
-// R of the rows named of Z, and their order: features that others determine come last, because the direction that
-// rounding gave them must not be used to explain features after them.
-struct OrderedTriangle {
-  Places order;
-  Array R;
-  Index independent;  // the others are determined by these
-};
+// R of the rows named of Z, by Householder's QR.
 OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   const Backend& on = Z.on();
   Array R = on.triangular_factor(Z.transposed(rows));
@@ -47,9 +42,9 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   linalg::ArrayPivotedQr pivoted =
       on.pivoted_triangular_factor(linalg::scaled_columns(std::move(R), size.cwiseInverse()));
   OrderedTriangle result{{}, std::move(pivoted.R), 0};
-  const Vector left = on.diagonal(result.R).cwiseAbs();
+  const Vector left = on.diagonal(result.P).cwiseAbs();
   while (result.independent < a && left(result.independent) >= thresholds::kDetermined) ++result.independent;
-  on.scale_columns(result.R, size(pivoted.order));
+  on.scale_columns(result.P, size(pivoted.order));
   for (const Index j : pivoted.order) result.order.push_back(rows[static_cast<std::size_t>(j)]);
   return result;
 }
@@ -90,7 +85,36 @@ Array Frame::whole() const {
 
 Array Frame::triangle(const Array& G) const { return G.on().upper_times_upper(triangular_root(G), whole()); }
 
-std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Places features, const Layout& layout) {
+bool Frame::scaled() const {
+  return std::any_of(diagonal.begin(), diagonal.end(), [](Index rows) { return rows > 0; });
+}
+
+bool Frame::outgrown(const Array& G) const {
+  if (G.empty()) return false;
+  const Backend& on = G.on();
+  if (scaled()) {  // features at unit size again: rounding in G is relative to its diagonal
+    const Array unit = on.copy(G);
+    const Vector sizes = on.diagonal(G).cwiseSqrt(), scales = (sizes.array() > 0).select(sizes.cwiseInverse(), 1.0);
+    on.scale_rows(unit, scales);
+    on.scale_columns(unit, scales);
+    const Array K = on.cholesky(unit);
+    return K.empty() || !(std::pow(on.condition(K), 2) <= thresholds::kSafeGramCondition);
+  }
+  constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
+  Index axis = 0;
+  on.diagonal(G).maxCoeff(&axis);
+  Vector x = Vector::Unit(G.rows(), axis);
+  double gain = 0;
+  for (int k = 0; k < steps && !(gain > thresholds::kOutgrown); ++k) {
+    x = on.symmetric_times(G, x);
+    gain = x.norm();
+    x /= gain;
+  }
+  return !(gain <= thresholds::kOutgrown);
+}
+
+std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Places features, std::vector<Index> diagonal,
+                                       const Layout& layout) {
   const Index a = P.rows(), p = layout.size();
   const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
   if (!inside || a != static_cast<Index>(features.size()) || (P.diagonal().array() == 0).any()) return std::nullopt;
@@ -99,17 +123,21 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Place
   for (Index i = 0; i < layout.domains(); ++i) {
     Index end = start;
     while (end < a && layout.domain_of(features[static_cast<std::size_t>(end)]) == i) ++end;
-    frame.P.push_back(on.solver(
-        on.upload(P.block(start, start, end - start, end - start).triangularView<Eigen::Upper>().toDenseMatrix())));
+    const Index rows = diagonal[static_cast<std::size_t>(i)];
+    if (rows < 0 || rows > end - start) return std::nullopt;
+    const Matrix own = P.block(start, start, end - start, end - start).triangularView<Eigen::Upper>();
+    if (rows > 0 && !own.topLeftCorner(rows, rows).isDiagonal(0)) return std::nullopt;
+    frame.P.push_back(frame_solver(on.upload(own), rows));
     start = end;
   }
+  frame.diagonal = std::move(diagonal);
   frame.constant = others(features, p);
   if (start != a || static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // unsorted, named twice
   frame.features = std::move(features);
   return frame;
 }
 
-Framed make_frame(const Deviations& Z, const Layout& layout) {
+Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales) {
   const Backend& on = Z.on();
   const Vector sizes = Z.absolute_sums();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
@@ -120,18 +148,21 @@ Framed make_frame(const Deviations& Z, const Layout& layout) {
     for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
       if (sizes(j) > thresholds::kNoVariation) varying.push_back(j);
     }
-    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying);
+    std::optional<OrderedTriangle> scaled;
+    if (scales == Scales::allowed) scaled = scaled_triangle(Z, varying);
+    triangles[static_cast<std::size_t>(i)] = scaled ? std::move(*scaled) : ordered_triangle(Z, varying);
   });
   Framed result;
   Frame& frame = result.frame;
   std::vector<double> one_more;  // G is kept from being singular as if there were one more sample
-  for (auto& [order, P, independent] : triangles) {
+  for (auto& [order, P, independent, diagonal] : triangles) {
     hold_determined(P, independent);
     for (Index j = 0; j < P.rows(); ++j) {
       one_more.push_back(j < independent ? 0 : std::pow(thresholds::kDeterminedSample / thresholds::kDetermined, 2));
     }
     frame.features.insert(frame.features.end(), order.begin(), order.end());
-    frame.P.push_back(on.solver(P));
+    frame.P.push_back(frame_solver(P, diagonal));
+    frame.diagonal.push_back(diagonal);
   }
   frame.constant = others(frame.features, layout.size());
 
@@ -178,21 +209,6 @@ FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
     first += all.cols();
   });
   return result;
-}
-
-bool outgrown(const Array& G) {
-  constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
-  if (G.empty()) return false;
-  Index axis = 0;
-  G.on().diagonal(G).maxCoeff(&axis);
-  Vector x = Vector::Unit(G.rows(), axis);
-  double gain = 0;
-  for (int k = 0; k < steps && !(gain > thresholds::kOutgrown); ++k) {
-    x = G.on().symmetric_times(G, x);
-    gain = x.norm();
-    x /= gain;
-  }
-  return !(gain <= thresholds::kOutgrown);
 }
 
 Array triangular_root(const Array& G) {

@@ -1,9 +1,9 @@
 // The frame of a summary in QR form: Xc Xcᵀ = Pᵀ G P.                                             docs/method.md (27)
 //
-// P is triangular within each domain and whitens the vectors it is made of. G = P⁻ᵀ Xc Xcᵀ P⁻¹ is therefore well
-// conditioned, however ill-conditioned the data are, as long as later samples are like those vectors. Sums of y yᵀ then
-// lose nothing that a QR factorization would keep, and cost matrix products only. When later samples are unlike them,
-// and G grows, a new frame has to be made.
+// P is triangular within each domain and whitens the vectors it is made of, or nearly so. G = P⁻ᵀ Xc Xcᵀ P⁻¹ is
+// therefore well conditioned, however ill-conditioned the data are, as long as later samples are like those vectors.
+// Sums of y yᵀ then lose nothing that a QR factorization would keep, and cost matrix products only. When later samples
+// are unlike them, and G grows, a new frame has to be made.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -21,15 +21,21 @@ struct Frame {
   linalg::Places features;  // those that vary, domain by domain, in an order in which P is triangular
   linalg::Places constant;  // the others
   std::vector<std::shared_ptr<const linalg::ArraySolver>> P;  // one a domain
+  std::vector<Index> diagonal;  // of each P the leading rows that are diagonal in a scaled frame; 0 in a triangle
 
   Index size() const { return static_cast<Index>(features.size()); }
   Index size(std::size_t domain) const { return P[domain]->R().rows(); }
   void enter(const linalg::Array& X) const;  // Y = P⁻ᵀ X in place of X: rows are the features in their order
   linalg::Array triangle(const linalg::Array& G) const;  // R = K P, KᵀK = G; columns are the features in their order
   linalg::Array whole() const;                           // P of all domains, block diagonal
+  bool scaled() const;                                   // in some domain
+  // Whether G (upper triangle) has grown too far from what it began as: then κ(G) may be large. A triangle's G begins
+  // as I, and samples never lower its smallest eigenvalue, 1, so that the largest is a bound. That of a scaled frame is
+  // measured.
+  bool outgrown(const linalg::Array& G) const;
   // Nothing where that cannot be a frame of these domains.
   static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Places features,
-                                         const Layout& layout);
+                                         std::vector<Index> diagonal, const Layout& layout);
 };
 
 // The frame of vectors, and the upper triangle of G.
@@ -37,7 +43,9 @@ struct Framed {
   Frame frame;
   linalg::Array G;
 };
-Framed make_frame(const Deviations& Z, const Layout& layout);
+// Whether features may be scaled only (scaled.hpp), which is cheaper; errors are then eps κ(G) with κ(G) up to 10⁴.
+enum class Scales { allowed, refused };
+Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales);
 
 // Samples in the coordinates of the frame. Those like the samples it was made from are summed; the others are listed.
 struct FramedSamples {
@@ -50,10 +58,6 @@ struct FramedSamples {
 // Z are deviations of samples from the mean so far. (The tiles of an array would be written to.) A sample is unlike if
 // a feature that never varied does not have exactly the mean.
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
-
-// Whether G, of which the upper triangle is given, has grown too far from the I it began as. Samples never lower its
-// smallest eigenvalue, 1, so that the largest is a bound of κ(G).
-bool outgrown(const linalg::Array& G);
 
 // K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of
 // the other); then K = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular. A zero column of G stays one of K.

@@ -109,8 +109,9 @@ GramState summed_in_lanes(const Backend& on, const WeightedSamples& samples, con
   return std::move(sums.front());
 }
 
-FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout) : count(std::move(count_)) {
-  Framed framed = make_frame(Z, layout);
+FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales_)
+    : count(std::move(count_)), scales(scales_) {
+  Framed framed = make_frame(Z, layout, scales);
   frame = std::make_shared<const Frame>(std::move(framed.frame));
   G = std::move(framed.G);
 }
@@ -125,13 +126,13 @@ std::pair<FramedState, std::vector<Index>> FramedState::enter(const Rows& rows, 
   now.weight += framed.weight;
   on.add_gram(framed.G, on.upload(framed.sum_in_frame), -1 / now.weight);
   now.mean += framed.sum / now.weight;
-  return {FramedState(std::move(now), frame, std::move(framed.G)), std::move(framed.unlike)};
+  return {FramedState(std::move(now), frame, std::move(framed.G), scales), std::move(framed.unlike)};
 }
 
 void FramedState::add(Rows& rows, const Vector& origin, const Layout& layout) {
   auto [entered, waiting] = enter(rows, origin);
   const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= rows.count();
-  if (most_are_unlike || outgrown(entered.G)) return renew(rows, origin, layout);
+  if (most_are_unlike || frame->outgrown(entered.G)) return renew(rows, origin, layout);
   *this = std::move(entered);
   rows.keep(waiting);
   if (rows.count() > kMostUnlike) renew(rows, origin, layout);
@@ -142,7 +143,7 @@ void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout) 
   const Array R = triangle_with(rows, all_of(rows), origin, layout);
   Count all = count;
   if (rows.count() > 0) all.join(count_of(G.on(), rows.by_domain(), origin));
-  *this = FramedState(Deviations(G.on().transposed(R)), std::move(all), layout);
+  *this = FramedState(Deviations(G.on().transposed(R)), std::move(all), layout, scales);
   rows.clear();
 }
 
@@ -152,13 +153,13 @@ void FramedState::merge(const Array& Z, const Count& more, const Layout& layout)
   const Array both = linalg::beside(linalg::beside(on.transposed(R), Z), on.upload(count.step_to(more)));
   Count all = count;
   all.join(more);
-  *this = FramedState(Deviations(both), std::move(all), layout);
+  *this = FramedState(Deviations(both), std::move(all), layout, scales);
 }
 
 Array FramedState::triangle(const Rows& rows, const Vector& origin, const Layout& layout) const {
   if (2 * rows.count() >= layout.size()) {  // otherwise Householder's QR is cheaper than another K P
     const auto [entered, waiting] = enter(rows, origin);
-    if (!outgrown(entered.G)) return entered.triangle_with(rows, waiting, origin, layout);
+    if (!frame->outgrown(entered.G)) return entered.triangle_with(rows, waiting, origin, layout);
   }
   return triangle_with(rows, all_of(rows), origin, layout);
 }

@@ -17,11 +17,12 @@ struct FramedState {
   Count count;
   std::shared_ptr<const Frame> frame;  // P
   linalg::Array G;                     // upper triangle
+  Scales scales;                       // whether a new frame may be scaled
 
   // Z Zᵀ = Xc Xcᵀ of `count` samples.
-  FramedState(const Deviations& Z, Count count, const Layout& layout);
-  FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_)
-      : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)) {}
+  FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales);
+  FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_, Scales scales_)
+      : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)), scales(scales_) {}
 
   // Takes in the rows, leaving those that have to wait.
   void add(Rows& rows, const Vector& origin, const Layout& layout);

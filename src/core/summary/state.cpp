@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scaled.hpp"
+
 namespace cgmca {
 namespace {
 
@@ -198,7 +200,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
         compressed = std::move(sum);
       }
     }
-    if (nothing_compressed()) compressed = FramedState(Xc, added, layout);
+    if (nothing_compressed()) compressed = FramedState(Xc, added, layout, scales());
   }
   return samples.count();
 }
@@ -236,7 +238,7 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
   const Index count = std::min(samples.count(), first ? capacity() : kRemoteBlock);
   const auto [added, Xc] = centred(*on, samples.columns(0, count), origin);
   if (first) {
-    compressed = FramedState(Xc, added, layout);
+    compressed = FramedState(Xc, added, layout, scales());
   } else {  // what was there before is still accurate
     turn_to_framed();
     framed()->merge(Xc.tile(0, Xc.count()), added, layout);
@@ -244,7 +246,14 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
   return count;
 }
 
-void Summary::State::turn_to_framed() { compressed = FramedState(Deviations(gram()->root()), gram()->count, layout); }
+void Summary::State::turn_to_framed() {
+  compressed = FramedState(Deviations(gram()->root()), gram()->count, layout, scales());
+}
+
+// Who asks for a QR gets its accuracy; and a remote back end makes triangles by products.
+Scales Summary::State::scales() const {
+  return accumulate == Accumulate::automatic && !on->remote() ? Scales::allowed : Scales::refused;
+}
 
 Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
   State moved = *this;
@@ -252,9 +261,11 @@ Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
   if (GramState* form = moved.gram()) *form = GramState(form->count, linalg::moved_to(target, form->G));
   if (FramedState* form = moved.framed()) {
     Frame frame = *form->frame;
-    for (auto& P : frame.P) P = target.solver(linalg::moved_to(target, P->R()));
-    *form =
-        FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G));
+    for (std::size_t i = 0; i < frame.P.size(); ++i) {
+      frame.P[i] = frame_solver(linalg::moved_to(target, frame.P[i]->R()), frame.diagonal[i]);
+    }
+    *form = FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G),
+                        moved.scales());
   }
   return moved;
 }

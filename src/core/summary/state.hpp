@@ -48,6 +48,7 @@ struct Summary::State {
   Index compress_there(const WeightedSamples& samples);
   bool compress_in_lanes(const WeightedSamples& samples);
   void turn_to_framed();
+  Scales scales() const;  // of frames
   State moved_to(const linalg::Backend& target) const;
 };
 

@@ -1,0 +1,144 @@
+#include "scaled.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/linalg/linalg.hpp"
+#include "core/thresholds.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+using linalg::Places;
+
+class ScaledSolver final : public linalg::ArraySolver {
+ public:
+  ScaledSolver(const Array& P, Index diagonal)
+      : P_(P), scales_(P.on().diagonal(P.block(0, 0, diagonal, diagonal)).cwiseInverse()) {
+    const Index weak = P.rows() - diagonal;
+    if (weak == 0) return;
+    C_ = P.block(0, diagonal, diagonal, weak);
+    T_ = P.on().solver(P.on().copy(P.block(diagonal, diagonal, weak, weak)));
+  }
+  const Array& R() const override { return P_; }
+  void solve_transposed_in_place(const Array& B) const override {
+    const Backend& on = P_.on();
+    const Array strong = B.top(scales_.size());
+    on.scale_rows(strong, scales_);
+    if (!T_) return;
+    const Array weak = B.bottom(B.rows() - scales_.size());
+    on.add(weak, on.AtB(C_, strong), -1);
+    T_->solve_transposed_in_place(weak);
+  }
+
+ private:
+  Array P_;
+  Vector scales_;
+  Array C_;
+  std::shared_ptr<const ArraySolver> T_;  // none where all are strong
+};
+
+Places chosen(const Places& from, const Places& which) {
+  Places result;
+  for (const Index j : which) result.push_back(from[static_cast<std::size_t>(j)]);
+  return result;
+}
+
+// The regression of the weak features on the strong ones, all of unit size, and what it leaves.
+class Regression {
+ public:
+  // RᵀR is the Gram matrix of the strong ones; C, from the Gram matrix too, errs by eps κ(R)².
+  Regression(const Deviations& Z, const Places& strong, const Places& weak, Vector sizes, const Matrix& R, Matrix C)
+      : Z_(Z), features_(strong), strong_(static_cast<Index>(strong.size())), C_(std::move(C)) {
+    features_.insert(features_.end(), weak.begin(), weak.end());
+    scales_ = sizes.cwiseInverse();
+    // So what it leaves is explained once more, which squares the error.
+    Matrix explained = Matrix::Zero(C_.rows(), C_.cols());
+    const Backend& on = Z.on();
+    for_each_residual([&](const Array& y, const Array& left) { explained += on.download(on.ABt(y, left)); });
+    C_ += linalg::solve_upper(R, linalg::solve_upper_transposed(R, std::move(explained)));
+  }
+  const Matrix& C() const { return C_; }
+  // R of what is left of the weak ones.
+  Array triangle() const {
+    const Backend& on = Z_.on();
+    const Array left = on.zeros(C_.cols(), Z_.count());
+    Index first = 0;
+    for_each_residual([&](const Array&, const Array& part) {
+      on.assign(left.columns(first, part.cols()), part);
+      first += part.cols();
+    });
+    return on.triangular_factor(on.transposed(left));
+  }
+
+ private:
+  template <class Work>
+  void for_each_residual(const Work& work) const {
+    const Backend& on = Z_.on();
+    const Array C = on.upload(C_);
+    Z_.for_each_tile(
+        [&](const Array& tile) {
+          on.scale_rows(tile, scales_);
+          const Array y = tile.top(strong_), left = tile.bottom(tile.rows() - strong_);
+          on.add(left, on.AtB(C, y), -1);
+          work(y, left);
+        },
+        &features_);
+  }
+
+  const Deviations& Z_;
+  Places features_;
+  Index strong_;
+  Vector scales_;
+  Matrix C_;
+};
+
+}  // namespace
+
+std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places& features) {
+  const Backend& on = Z.on();
+  const auto a = static_cast<Index>(features.size());
+  const Array G = on.zeros(a, a);
+  Z.for_each_tile([&](const Array& tile) { on.add_gram(G, tile); }, &features);
+  const Vector squares = on.diagonal(G), sizes = squares.cwiseSqrt();
+  if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;
+  on.scale_rows(G, sizes.cwiseInverse());
+  on.scale_columns(G, sizes.cwiseInverse());
+  const linalg::PivotedCholesky found = linalg::ordered_cholesky(on.download(G), thresholds::kStrongPart);
+  const Index strong = found.R.rows(), weak = a - strong;
+  if (weak > a / 4) return std::nullopt;
+  const Matrix R = found.R.leftCols(strong).triangularView<Eigen::Upper>();
+  const double condition = linalg::condition(R);
+  if (!(condition * condition <= thresholds::kSafeGramCondition)) return std::nullopt;
+
+  const Places order = chosen(features, found.order);
+  const auto first_weak = order.begin() + strong;
+  const Vector ordered = sizes(found.order);
+  Places sorted(static_cast<std::size_t>(strong));  // the strong ones, in the order of the features
+  std::iota(sorted.begin(), sorted.end(), Index{0});
+  std::sort(sorted.begin(), sorted.end(),
+            [&](Index i, Index j) { return order[static_cast<std::size_t>(i)] < order[static_cast<std::size_t>(j)]; });
+  OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong};
+  on.assign_diagonal(result.P.block(0, 0, strong, strong), ordered(sorted));
+  if (weak == 0) return result;
+  const Regression regression(Z, {order.begin(), first_weak}, {first_weak, order.end()}, ordered, R,
+                              linalg::solve_upper(R, found.R.rightCols(weak)));
+  const linalg::ArrayPivotedQr T = on.pivoted_triangular_factor(regression.triangle());
+  const Vector left = on.diagonal(T.R).cwiseAbs(), weak_sizes = ordered.tail(weak)(T.order);
+  while (result.independent < a && left(result.independent - strong) >= thresholds::kDetermined) ++result.independent;
+  on.assign(result.P.block(0, strong, strong, weak),
+            on.upload(regression.C()(sorted, T.order) * weak_sizes.asDiagonal()));
+  on.assign(result.P.block(strong, strong, weak, weak), linalg::scaled_columns(T.R, weak_sizes));
+  for (const Index j : T.order) result.order.push_back(order[static_cast<std::size_t>(strong + j)]);
+  return result;
+}
+
+std::shared_ptr<const linalg::ArraySolver> frame_solver(const Array& P, Index diagonal) {
+  if (diagonal == 0) return P.on().solver(P);
+  return std::make_shared<ScaledSolver>(P, diagonal);
+}
+
+}  // namespace cgmca

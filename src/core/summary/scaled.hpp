@@ -1,0 +1,31 @@
+// A frame for features that are nearly independent once each has unit size: P = [D C; 0 T].        docs/method.md (27)
+//
+// D holds the sizes of the features that the others explain at most in part. The few weak ones that are left, which the
+// others explain nearly or wholly, are regressions on those (C) and a small triangle (T). So samples enter the frame at
+// the cost of a scaling and a narrow product, where a whole triangle takes as long as the Gram matrix.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/linalg/backend.hpp"
+#include "deviations.hpp"
+
+namespace cgmca {
+
+// A triangular factor P of the features of a domain, and their order in it: those that others determine come last,
+// because the direction that rounding gave them must not be used to explain features after them.
+struct OrderedTriangle {
+  linalg::Places order;
+  linalg::Array P;
+  Index independent;   // the others are determined by these
+  Index diagonal = 0;  // the first rows of P in which these features have nothing beside the diagonal
+};
+
+// Of the features named, where that makes G well conditioned and most of P diagonal.
+std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const linalg::Places& features);
+
+// Solves with P = [D C; 0 T], of which D has `diagonal` rows.
+std::shared_ptr<const linalg::ArraySolver> frame_solver(const linalg::Array& P, Index diagonal);
+
+}  // namespace cgmca

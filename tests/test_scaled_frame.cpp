@@ -1,0 +1,160 @@
+// Frames that only scale most features (src/core/summary/scaled.hpp): as accurate as triangles, at a lower cost.
+#include <cmath>
+
+#include "linalg/linalg.hpp"
+#include "testing.hpp"
+
+namespace cgmca {
+namespace {
+
+using testing::Pairs;
+using testing::Random;
+using testing::relative;
+
+// 40 + 24 features whose sizes differ by 10⁸, of which some depend on others and one never varies: κ(Θ) is 10¹⁶ and
+// more, but features at unit size are nearly independent.
+Pairs graded_pairs(Random& random, Index n) {
+  Pairs pairs = testing::random_pairs(random, 40, 24, n, 2.0);
+  for (Index j = 0; j < 40; ++j) pairs.X1.row(j) *= std::pow(10, -8.0 * static_cast<double>(j) / 39);
+  for (Index j = 0; j < 24; ++j) pairs.X2.row(j) *= std::pow(10, 4.0 * static_cast<double>(j) / 23);
+  pairs.X1.row(7) = 2 * pairs.X1.row(3) - 1e3 * pairs.X1.row(20);
+  pairs.X1.row(30) = pairs.X1.row(31);
+  pairs.X1.row(12).setConstant(0.1);
+  return pairs;
+}
+
+Pairs part(const Pairs& pairs, Index first, Index count) {
+  return {pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count)};
+}
+
+void add(Summary& summary, const Pairs& pairs) { summary.add(pairs.X1, pairs.X2); }
+
+Summary summarized(const Pairs& pairs, Accumulate accumulate = Accumulate::automatic) {
+  Summary summary({pairs.X1.rows(), pairs.X2.rows()}, accumulate);
+  add(summary, pairs);
+  return summary;
+}
+
+bool is_scaled(const Summary& summary) { return summary.to_bytes().find("diagonal1") != std::string::npos; }
+
+// The same model, proven by the data themselves.
+void expect_same_fit(const Summary& found, const Summary& expected, const Pairs& pairs) {
+  for (const Covariance& C : {Covariance::identity(5), Covariance::data(Domain::one, 6)}) {
+    const Model one = fit(found, C, C), two = fit(expected, C, C);
+    EXPECT_EQ(one.certificate.ranks, two.certificate.ranks);
+    EXPECT_LE(relative(one.certificate.singular_B, two.certificate.singular_B), 1e-10);
+    EXPECT_LE(one.certificate.constraint_residuals[0], 1e-10);
+    for (const Domain domain : {Domain::one, Domain::two}) {
+      const Matrix& X = domain == Domain::one ? pairs.X1 : pairs.X2;
+      const Matrix Z = apply(one, domain, X);
+      EXPECT_LE(relative(Z, apply(two, domain, X)), 1e-8);
+    }
+  }
+}
+
+TEST(ScaledFrame, IsAsAccurateAsATriangle) {
+  Random random(1);
+  const Pairs pairs = graded_pairs(random, 9000);
+  const Summary scaled = summarized(pairs), triangle = summarized(pairs, Accumulate::qr);
+  EXPECT_TRUE(is_scaled(scaled));
+  EXPECT_FALSE(is_scaled(triangle));
+  EXPECT_EQ(fit(scaled, Covariance::identity(5), Covariance::identity(5)).certificate.ranks[0], 37);
+  expect_same_fit(scaled, triangle, pairs);
+}
+
+// One that others explain but for 1e-9 of its norm counts as a direction; one that they explain but for rounding does
+// not. A Gram matrix cannot tell the two apart.
+TEST(ScaledFrame, KeepsWhatAFeatureHasOfItsOwn) {
+  Random random(2);
+  Pairs pairs = graded_pairs(random, 5000);
+  const Matrix noise = random.matrix(1, 5000);
+  for (const double own : {1e-9, 0.0}) {
+    pairs.X1.row(1) = pairs.X1.row(0) + own * pairs.X1.row(0).norm() / noise.norm() * noise;
+    const Summary scaled = summarized(pairs);
+    EXPECT_TRUE(is_scaled(scaled));
+    for (const Summary& summary : {scaled, summarized(pairs, Accumulate::qr)}) {
+      const Covariance I = Covariance::identity(5);
+      EXPECT_EQ(fit(summary, I, I).certificate.ranks[0], own > 0 ? 37 : 36);
+    }
+  }
+}
+
+TEST(ScaledFrame, ContinuesAfterSavingAsIfNeverStopped) {
+  Random random(3);
+  const Pairs pairs = graded_pairs(random, 14000);
+  Summary whole = summarized(part(pairs, 0, 6000));
+  Summary loaded = Summary::from_bytes(whole.to_bytes());
+  EXPECT_TRUE(is_scaled(loaded));
+  add(whole, part(pairs, 6000, 8000));
+  add(loaded, part(pairs, 6000, 8000));
+  EXPECT_EQ(whole.to_bytes(), loaded.to_bytes());
+}
+
+TEST(ScaledFrame, MergesWithOthersAndWithTriangles) {
+  Random random(4);
+  const Pairs pairs = graded_pairs(random, 9000);
+  Summary merged = summarized(part(pairs, 0, 4000));
+  merged.merge(summarized(part(pairs, 4000, 3000)));
+  merged.merge(summarized(part(pairs, 7000, 2000), Accumulate::qr));
+  EXPECT_TRUE(is_scaled(merged));
+  expect_same_fit(merged, summarized(pairs, Accumulate::qr), pairs);
+}
+
+// Features that did not vary or depended on others at first, samples of another size and another mean.
+TEST(ScaledFrame, KeepsSamplesUnlikeItsOwn) {
+  Random random(5);
+  const Index n = 30000;
+  Pairs pairs = testing::random_pairs(random, 40, 24, n, 2.0);
+  for (Index j = 0; j < 40; ++j) pairs.X1.row(j) *= std::pow(10, -5.0 * static_cast<double>(j) / 39);
+  for (Index j = 0; j < n; ++j) {
+    if (j < 10000) pairs.X1(7, j) = 3;
+    if (j < 20000) pairs.X1(6, j) = pairs.X1(5, j) * 2;
+    if (j % 5000 == 4999) pairs.X1.col(j) *= 1e3;
+    if (j >= 25000) pairs.X1.col(j).array() += 50;
+  }
+  const Summary scaled = summarized(pairs);
+  EXPECT_EQ(scaled.form(), SummaryForm::qr);
+  EXPECT_EQ(scaled.samples(), n);
+  expect_same_fit(scaled, summarized(pairs, Accumulate::qr), pairs);
+}
+
+// Smooth functions explain each other at any size: that takes a triangle.
+TEST(ScaledFrame, IsNotMadeWhereFeaturesDependAtUnitSize) {
+  Random random(6);
+  Pairs pairs = graded_pairs(random, 3000);
+  const Matrix causes = random.matrix(40, 3000);
+  for (Index j = 1; j < 40; ++j) pairs.X1.row(j) = pairs.X1.row(j - 1) + 0.05 * causes.row(j);
+  pairs.X1.row(39) *= 1e-6;
+  const Summary summary = summarized(pairs);
+  EXPECT_EQ(summary.form(), SummaryForm::qr);
+  expect_same_fit(summary, summarized(pairs, Accumulate::qr), pairs);
+}
+
+TEST(ScaledFrame, WeighsSamples) {
+  Random random(7);
+  const Pairs pairs = graded_pairs(random, 4000);
+  const Vector weights = random.matrix(4000, 1).cwiseAbs().array() + 0.5;
+  Summary scaled({40, 24}), triangle({40, 24}, Accumulate::qr);
+  scaled.add(MatchedSamples{SampleView(pairs.X1), SampleView(pairs.X2)}, weights);
+  triangle.add(MatchedSamples{SampleView(pairs.X1), SampleView(pairs.X2)}, weights);
+  EXPECT_TRUE(is_scaled(scaled));
+  expect_same_fit(scaled, triangle, pairs);
+}
+
+// Samples enter at the cost of the Gram matrix and little more; a triangle adds d² a sample and domain.
+TEST(ScaledFrame, CostsAsMuchAsAGramMatrix) {
+  Random random(8);
+  const Pairs first = graded_pairs(random, 1000), later = graded_pairs(random, 40960);
+  const auto cost = [&](Accumulate accumulate) {
+    Summary summary = summarized(first, accumulate);
+    const double before = linalg::operations();
+    add(summary, later);
+    return linalg::operations() - before;
+  };
+  const double gram = 64.0 * 64.0 * 40960;
+  EXPECT_LT(cost(Accumulate::automatic), 1.35 * gram);
+  EXPECT_GT(cost(Accumulate::qr), 1.45 * gram);
+}
+
+}  // namespace
+}  // namespace cgmca

@@ -11,6 +11,7 @@
 #include "core/thresholds.hpp"
 #include "lapack.hpp"
 #include "partial.hpp"
+#include "runs.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -108,11 +109,13 @@ class Cpu final : public Backend {
           }
           Index end = named;
           while (end < tile.rows() && (*features)[static_cast<std::size_t>(end)] < start + d) ++end;
+          const std::vector<Run> runs = runs_of(*features, named, end);
           for (Index j = from; j < from + some; ++j) {
-            for (Index k = named; k < end; ++k) {
-              const Index feature = (*features)[static_cast<std::size_t>(k)];
-              const auto value = static_cast<double>(samples(feature - start, first + j));
-              tile(k, j) = (value - origin(feature)) - mean(feature);
+            for (const auto& [place, feature, length] : runs) {
+              tile.col(j).segment(place, length) =
+                  (samples.col(first + j).segment(feature - start, length).template cast<double>() -
+                   origin.segment(feature, length)) -
+                  mean.segment(feature, length);
             }
           }
           named = end;

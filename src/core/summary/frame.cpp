@@ -60,6 +60,24 @@ void hold_determined(const Array& P, Index independent) {
   on.assign_diagonal(P.block(independent, independent, determined, determined), thresholds::kDetermined * size);
 }
 
+// Y Yᵀ without what the scaled features of a domain have with each other, which is known: the upper triangle.
+void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
+  const Backend& on = Y.on();
+  const auto add = [&](Index row, Index rows, Index column, Index columns) {
+    if (rows == 0 || columns == 0) return;
+    on.add(G.block(row, column, rows, columns),
+           on.ABt(Y.block(row, 0, rows, Y.cols()), Y.block(column, 0, columns, Y.cols())));
+  };
+  Index start = 0;
+  for (std::size_t i = 0; i < frame.P.size(); ++i) {
+    const Index end = start + frame.size(i), weak = start + frame.diagonal[i];
+    add(start, weak - start, weak, frame.size() - weak);
+    on.add_gram(G.block(weak, weak, end - weak, end - weak), Y.block(weak, 0, end - weak, Y.cols()));
+    add(weak, end - weak, end, frame.size() - end);
+    start = end;
+  }
+}
+
 }  // namespace
 
 void Frame::enter(const Array& X) const {
@@ -155,7 +173,7 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales) {
   Framed result;
   Frame& frame = result.frame;
   std::vector<double> one_more;  // G is kept from being singular as if there were one more sample
-  for (auto& [order, P, independent, diagonal] : triangles) {
+  for (auto& [order, P, independent, diagonal, gram] : triangles) {
     hold_determined(P, independent);
     for (Index j = 0; j < P.rows(); ++j) {
       one_more.push_back(j < independent ? 0 : std::pow(thresholds::kDeterminedSample / thresholds::kDetermined, 2));
@@ -167,13 +185,18 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales) {
   frame.constant = others(frame.features, layout.size());
 
   result.G = on.zeros(frame.size(), frame.size());
-  on.add_diagonal(result.G, Vector::Map(one_more.data(), frame.size()));
+  const bool scaled = std::all_of(frame.diagonal.begin(), frame.diagonal.end(), [](Index rows) { return rows > 0; });
   Z.for_each_tile(
       [&](const Array& Y) {
         frame.enter(Y);
-        on.add_gram(result.G, Y);
+        scaled ? add_all_but_own(result.G, frame, Y) : on.add_gram(result.G, Y);
       },
       &frame.features);
+  Index start = 0;
+  for (std::size_t i = 0; scaled && i < triangles.size(); start += frame.size(i++)) {
+    on.assign(result.G.block(start, start, frame.diagonal[i], frame.diagonal[i]), triangles[i].gram);
+  }
+  on.add_diagonal(result.G, Vector::Map(one_more.data(), frame.size()));
   return result;
 }
 

@@ -107,7 +107,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;
   on.scale_rows(G, sizes.cwiseInverse());
   on.scale_columns(G, sizes.cwiseInverse());
-  const linalg::PivotedCholesky found = linalg::ordered_cholesky(on.download(G), thresholds::kStrongPart);
+  const linalg::PivotedCholesky found = linalg::ordered_cholesky(on.download(on.copy(G)), thresholds::kStrongPart);
   const Index strong = found.R.rows(), weak = a - strong;
   if (weak > a / 4) return std::nullopt;
   const Matrix R = found.R.leftCols(strong).triangularView<Eigen::Upper>();
@@ -121,7 +121,11 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   std::iota(sorted.begin(), sorted.end(), Index{0});
   std::sort(sorted.begin(), sorted.end(),
             [&](Index i, Index j) { return order[static_cast<std::size_t>(i)] < order[static_cast<std::size_t>(j)]; });
-  OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong};
+  OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong, {}};
+  on.assign_lower_from_upper(G);  // features change places
+  const Places places = chosen(found.order, sorted);
+  const Matrix gathered = on.download(on.gather(G, places, places));
+  result.gram = on.upload(gathered.triangularView<Eigen::Upper>());
   on.assign_diagonal(result.P.block(0, 0, strong, strong), ordered(sorted));
   if (weak == 0) return result;
   const Regression regression(Z, {order.begin(), first_weak}, {first_weak, order.end()}, ordered, R,

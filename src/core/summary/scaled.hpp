@@ -18,8 +18,9 @@ namespace cgmca {
 struct OrderedTriangle {
   linalg::Places order;
   linalg::Array P;
-  Index independent;   // the others are determined by these
-  Index diagonal = 0;  // the first rows of P in which these features have nothing beside the diagonal
+  Index independent;     // the others are determined by these
+  Index diagonal = 0;    // the first rows of P in which these features have nothing beside the diagonal
+  linalg::Array gram{};  // G of these, upper triangle; empty where there are none
 };
 
 // Of the features named, where that makes G well conditioned and most of P diagonal.

@@ -34,7 +34,7 @@ TEST_F(IoTest, WithoutAKnownExtensionItIsToldByContent) {
 TEST_F(IoTest, AnUnknownFormatIsRefusedWithTheKnownOnes) {
   put_bytes(path("a.doc"), "hello");
   expect_says(message_of<FormatError>([&] { read(path("a.doc")); }),
-              {"a.doc' is in no format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX", ".mat", ".h5",
+              {"a.doc' is not in a format that can be read", ".npy", ".npz", ".csv", ".tsv", "IDX", ".mat", ".h5",
                "folder of PNG"});
   put_bytes(path("empty"), "");
   EXPECT_THROW(read(path("empty")), FormatError);
@@ -112,7 +112,7 @@ TEST_F(IoTest, ImpossibleBlocksAndSkipsAreRefusedWithTheFigures) {
   EXPECT_THROW(reader.next(0), InvalidInput);
   EXPECT_THROW(reader.skip(-1), InvalidInput);
   expect_says(message_of<InvalidInput>([&] { reader.skip(7); }),
-              {"cannot skip 7 samples", "holds 10 and 4 are passed"});
+              {"cannot skip 7 samples", "6 of its 10 are left"});
   EXPECT_EQ(reader.next(7).cols(), 6);
 }
 

@@ -80,10 +80,11 @@ TEST_F(CsvTest, TheSeparatorIsTheOneTheFirstLineHasMostOf) {
 }
 
 TEST_F(CsvTest, ABadFieldIsNamedByLineAndColumn) {
-  expect_says(refusal("1,2\n3,x7\n"), {"a.csv', line 2, column 2: 'x7' is not a number"});
+  expect_says(refusal("1,2\n3,x7\n"),
+              {"a.csv', line 2, column 2: 'x7' is not a number; if its column names the samples", "--id"});
   expect_says(refusal("a,b\n\n\r\n1,2\n0x10,2\n"), {"line 5, column 'a': '0x10' is not a number"});
   expect_says(refusal("\"a\n\n\",b\n1,2\n1;2,2\n"), {"line 5, column 'a': '1;2' is not a number"});
-  expect_says(refusal("1,2\n3,1e999\n"), {"line 2, column 2: '1e999' is beyond the range"});
+  expect_says(refusal("1,2\n3,1e999\n"), {"line 2, column 2: '1e999' is too large for a double"});
   expect_says(refusal("1,2\n3,1 2\n"), {"line 2, column 2: '1 2' is not a number"});
   expect_says(refusal("1,2\n3,+-2\n"), {"line 2, column 2: '+-2' is not a number"});
   expect_says(refusal("1,2\n3,\"1\"2\n"), {"line 2, column 2", "is not a number"});
@@ -93,7 +94,7 @@ TEST_F(CsvTest, ABadFieldIsNamedByLineAndColumn) {
   expect_says(refusal("1,2\n3,h\xf6he\n"), {"'h\\xf6he' is not a number"});
   expect_says(refusal("1,2\n3," + std::string(59, 'x') + "日本\n"), {std::string(59, 'x') + "…' is no"});
   expect_says(refusal("mass [kg],\"a, b\"\n1,2\n3,?\n"), {"line 3, column 'a, b': '?' is not a number"});
-  expect_says(refusal("name,a\nanna,2\n"), {"line 2, column 'name': 'anna' is not a number", "given as the ID column"});
+  expect_says(refusal("name,a\nanna,2\n"), {"line 2, column 'name': 'anna' is not a number", "as the ID column (--id)"});
 }
 
 TEST_F(CsvTest, ARaggedLineIsRefusedWithItsNumberOfColumns) {
@@ -184,12 +185,12 @@ TEST_F(CsvTest, AnIdColumnThatIsNotThereIsRefusedWithThoseThatAre) {
   };
   expect_says(
       refused("subject,x,y\np1,2,3\n", "subjekt"),
-      {"a.csv' has no column 'subjekt' for the IDs, did you mean 'subject'?", "its columns are 'subject', 'x', 'y'"});
-  expect_says(refused("1,2\n3,4\n", "subject"), {"no column 'subject'", "no header", "place, 1 to 2"});
-  expect_says(refused("s,x,y\np1,2,3\n", "4"), {"no column '4' for the IDs: it has 3"});
+      {"a.csv' has no column 'subjekt' for the IDs, did you mean 'subject'? Its columns are 'subject', 'x', 'y'"});
+  expect_says(refused("1,2\n3,4\n", "subject"), {"no column 'subject'", "no header", "number, 1 to 2"});
+  expect_says(refused("s,x,y\np1,2,3\n", "4"), {"no column '4' for the IDs; give a number from 1 to 3, or a name"});
   expect_says(refused("s,x,y\np1,2,3\n", "0"), {"no column '0'"});
   expect_says(refused("s,x,s\np1,2,3\n", "s"), {"2 columns named 's'", "1 to 3"});
-  expect_says(refused("s\np1\n", "s"), {"no column but that of the IDs"});
+  expect_says(refused("s\np1\n", "s"), {"has only the column of the IDs"});
   expect_says(refused("s,x\np1,2\n\n ,3\n", "s"), {"line 4, column 's': the ID is missing"});
   expect_says(refused("s,x\np1,2\np2,b\n", "s"), {"line 3, column 'x': 'b' is not a number"});
   expect_says(message_of<InvalidInput>([&] { read_text("s,x\np1,2\n", "a.csv", {.columns = true, .id = "s"}); }),
@@ -235,7 +236,7 @@ TEST_F(CsvTest, CommasThatMayDivideFieldsAreNoDecimalMarks) {
   EXPECT_EQ(read_text("1,5\n2,7\n").rows(), 2);
   EXPECT_EQ(read_text("1,5,2,7\n").rows(), 4);
   expect_says(refusal("\"1,5\",2\n3,4\n"),
-              {"line 1, column 1: '1,5' is not a number: decimal commas are read only where"});
+              {"line 1, column 1: '1,5' is not a number: decimal commas need semicolons or tabs"});
   expect_says(refusal("1,5\n2,7\n", "a.tsv"), {"line 1, column 1: '1,5' is not a number"});
   expect_says(refusal("1;2\n3,4;5,6;7\n"), {"line 2: it has 3 columns, but line 1 has 2"});
 }
@@ -295,7 +296,7 @@ TEST_F(CsvTest, Utf16IsReadByItsByteOrderMark) {
                                     utf16(u"1,\xd83d"
                                           "2\n",
                                           true)})
-    expect_says(refusal(broken), {"a.csv' is damaged: its UTF-16 is broken"});
+    expect_says(refusal(broken), {"a.csv' holds invalid UTF-16"});
 }
 
 TEST_F(CsvTest, LinesMayEndInCarriageReturnsAlone) {
@@ -390,7 +391,7 @@ TEST_F(CsvTest, SkippingBeyondTheEndIsRefusedWithTheFigures) {
   put_bytes(path("a.csv"), "1,2\n3,4\n5,6\n");
   BlockReader reader(path("a.csv"));
   reader.next(1);
-  expect_says(message_of<InvalidInput>([&] { reader.skip(3); }), {"cannot skip 3 samples", "holds 3 and 1 are passed"});
+  expect_says(message_of<InvalidInput>([&] { reader.skip(3); }), {"cannot skip 3 samples", "2 of its 3 are left"});
 }
 
 TEST_F(CsvTest, ALineMayBeLongerThanAnyBuffer) {

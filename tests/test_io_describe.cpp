@@ -147,6 +147,8 @@ TEST_F(DescribeTest, AnyOtherFileIsAFormatErrorThatSaysWhatItSeemsToBe) {
   const std::vector<std::pair<std::string, std::string>> kinds{
       {"", "empty"},
       {"%PDF-1.7\n", "a PDF document"},
+      {"# Created by Octave 7.3.0\n# name: X1\n", "text of Octave; save it again with save -v7"},
+      {"Octave-1-L\0\2\0\0\0X1"s, "data of Octave; save them again with save -v7"},
       {"\x89PNG\r\n\x1a\n", "one PNG image; give a folder"},
       {"\xff\xd8\xff\xe0", "a JPEG image"},
       {"II*\0"s, "a TIFF image"},
@@ -182,7 +184,7 @@ TEST_F(DescribeTest, AnyOtherFileIsAFormatErrorThatSaysWhatItSeemsToBe) {
     }
   }
   put_bytes(path("notes"), "dear reader\n");
-  for (const auto& what : {"in no format that can be read", ".npy", "folder of PNG"})
+  for (const auto& what : {"not in a format that can be read", ".npy", "folder of PNG"})
     expect_says(message_of<FormatError>([&] { read(path("notes")); }), {what});
   put_bytes(path("table.xlsx"), "PK\3\4\x14\0..xl/workbook.xml"s);
   expect_says(message_of<FormatError>([&] { read(path("table.xlsx")); }), {"an Excel workbook (.xlsx)", "CSV"});

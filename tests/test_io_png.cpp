@@ -151,7 +151,7 @@ TEST_F(PngTest, AnyTruncationAndAnyFlippedBitIsAFormatError) {
   put(path("good.png"), picture);
   const std::string good = bytes_of(path("good.png"));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    expect_says(refusal(good.substr(0, size)), {fmt::format("({} bytes)", size), "not a sound PNG image"});
+    expect_says(refusal(good.substr(0, size)), {fmt::format("({} bytes)", size), "not a valid PNG image"});
   }
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
@@ -179,9 +179,9 @@ TEST_F(PngTest, ASizeTheFileCannotHoldIsRefusedBeforeMemoryIsTaken) {
   const std::string good = bytes_of(path("good.png"));
   expect_says(refusal(with_size(good, 1'000'000, 1'000'000)),
               {"claims 1000000×1000000 pixels", fmt::format("{} bytes", good.size())});
-  expect_says(refusal(with_size(good, 2'000'000, 4)), {"not a sound PNG image", "IHDR"});
-  expect_says(refusal(with_size(good, 0, 4)), {"not a sound PNG image", "IHDR"});
-  expect_says(refusal(with_size(good, 4, 5)), {"not a sound PNG image"});
+  expect_says(refusal(with_size(good, 2'000'000, 4)), {"not a valid PNG image", "IHDR"});
+  expect_says(refusal(with_size(good, 0, 4)), {"not a valid PNG image", "IHDR"});
+  expect_says(refusal(with_size(good, 4, 5)), {"not a valid PNG image"});
 }
 
 TEST_F(PngTest, AFolderIsReadInNaturalOrderSubfoldersIncluded) {
@@ -236,7 +236,7 @@ TEST_F(PngTest, AFolderWithoutImagesAndOneThatIsAbsentAreErrors) {
               {folder.string(), "no PNG images"});
   expect_says(message_of<IoError>([&] { open_png_folder(path("absent"), "", {}); }), {"absent", "No such file"});
   put_named("f", {"a.png"});
-  expect_says(message_of<InvalidInput>([&] { open_png_folder(path("f"), "x", {}); }), {"'x'"});
+  expect_says(message_of<InvalidInput>([&] { open_png_folder(path("f"), "x", {}); }), {"':x'"});
   EXPECT_THROW(decode_png(path("f")), IoError);
   EXPECT_THROW(decode_png(path("absent.png")), IoError);
 }

@@ -221,9 +221,9 @@ TEST_F(ModelFile, AnotherFormatOrVersionIsNamed) {
   expect_rejected("format version 99");
   header["__metadata__"].erase("format");
   write_header(header);
-  expect_rejected("no cgmca-model");
+  expect_rejected("not a cgmca-model");
   write_bytes("\x93NUMPY, for instance, and more text than a header's length takes");
-  expect_rejected("no safetensors file");
+  expect_rejected("not a safetensors file");
 }
 
 TEST_F(ModelFile, DuplicateKeysAreRejected) {

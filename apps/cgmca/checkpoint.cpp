@@ -64,7 +64,8 @@ void CheckpointOptions::check() const {
   }
   std::error_code ignored;
   if (!path.empty() && !resume && fs::exists(path, ignored)) {
-    throw UsageError(fmt::format("there is a checkpoint '{}'; go on from it with --resume, or remove it", path));
+    throw UsageError(
+        fmt::format("the checkpoint '{}' exists already; continue from it with --resume, or remove it", path));
   }
 }
 
@@ -82,7 +83,7 @@ void refuse_checkpoints_of_ranks(const std::string& path, int count) {
     if (std::sscanf(name.c_str() + start.size(), "%dof%d%n", &rank, &ranks, &length) != 2) continue;
     if (start.size() + static_cast<std::size_t>(length) != name.size() || ranks == count) continue;
     throw UsageError(
-        fmt::format("there is a checkpoint '{}' of a job of {} ranks; go on from it with as many, or remove it",
+        fmt::format("there is a checkpoint '{}' of a job of {} ranks; continue with as many ranks, or remove it",
                     entry.path().string(), ranks));
   }
 }
@@ -112,10 +113,11 @@ std::optional<Checkpoint::Resumed> Checkpoint::resume() const {
   Summary summary = Summary::load(options_.path, &note);
   const Json then = Json::parse(note, nullptr, false);
   if (!then.is_object() || !then.contains("inputs") || !then.contains("read")) {
-    throw FormatError(fmt::format("'{}' is a summary, but no checkpoint", options_.path));
+    throw FormatError(
+        fmt::format("'{}' is a summary, but not a checkpoint; give another file to --checkpoint", options_.path));
   }
   if (then["inputs"] != inputs_) {
-    throw InvalidInput(fmt::format("the checkpoint '{}' is of other inputs or options ({}); remove it to start anew",
+    throw InvalidInput(fmt::format("the checkpoint '{}' is of other inputs or options ({}); remove it to start again",
                                    options_.path, differences(then["inputs"], inputs_)));
   }
   session_.message(fmt::format("going on after {} {}", then["read"].get<Index>(), matched_noun(summary.domains())));

@@ -40,13 +40,14 @@ Spec split(const std::string& text) {
   const std::vector<std::string> kinds = {"identity", "correlation", "likelihood1", "likelihood2", "data1",
                                           "data2",    "file",        "factor",      "sd"};
   if (data_domain(spec.kind) < 1 && std::find(kinds.begin(), kinds.end(), spec.kind) == kinds.end()) {
-    throw UsageError(fmt::format("no covariance '{}'{}: give {}", text, did_you_mean(spec.kind, kinds), kForms));
+    throw UsageError(
+        fmt::format("there is no covariance '{}'{}: give {}", text, did_you_mean(spec.kind, kinds), kForms));
   }
   if (text == "identity" || text == "likelihood1" || text == "likelihood2") return spec;
   if (spec.kind.starts_with("likelihood")) {
     throw UsageError(fmt::format("the covariance {} uses all directions and takes no number", spec.kind));
   }
-  if (spec.value.empty()) throw UsageError(fmt::format("the covariance '{}' lacks what follows the ':'", text));
+  if (spec.value.empty()) throw UsageError(fmt::format("the covariance '{}' needs a value after the ':'", text));
   if (spec.kind == "identity" || spec.kind == "correlation" || spec.kind.starts_with("data")) {
     const char* end = spec.value.data() + spec.value.size();
     const auto [stop, problem] = std::from_chars(spec.value.data(), end, spec.number);

@@ -150,6 +150,18 @@ std::string constrained_text(const Regularized& covariance) {
   return fmt::format("{} of {} samples", text, covariance.samples);
 }
 
+// Which covariance the constraints hold for, unless it is simply that of the pairs.
+void add_constrained(Rows& rows, const Model& model) {
+  const auto& constrained = model.certificate.constrained;
+  const auto plain = [&](const Regularized& one) {
+    return one.data == 1 && one.ridge == 0 && one.samples == model.samples;
+  };
+  if (std::all_of(constrained.begin(), constrained.end(), plain)) return;
+  std::vector<std::string> texts;
+  for (const Regularized& one : constrained) texts.push_back(constrained_text(one));
+  rows.emplace_back("hold for", fmt::format("{}  (Θ: their covariance)", fmt::join(texts, "; ")));
+}
+
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
 Json describe(const Model& model) {
@@ -209,14 +221,12 @@ std::string describe_text(const Model& model) {
     add_common_correlations(rows, model);
     add_search(rows, model);
   }
-  std::vector<std::string> constrained;
-  for (const Regularized& one : certificate.constrained) constrained.push_back(constrained_text(one));
   rows.insert(rows.end(), {{"objective", fmt::format("{:.9g}", certificate.objective)},
                            {"bound", fmt::format("{:.9g}  (no maps can do better)", certificate.bound)},
                            {"residuals", fmt::format("{:.1e}  (of the covariance constraints)",
-                                                     fmt::join(certificate.constraint_residuals, "  "))},
-                           {"hold for", fmt::format("{}", fmt::join(constrained, "; "))},
-                           {"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
+                                                     fmt::join(certificate.constraint_residuals, "  "))}});
+  add_constrained(rows, model);
+  rows.insert(rows.end(), {{"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
                                                      certificate.min_gap, two ? "correlations" : "directions")},
                            {"route", certificate.route}});
   if (model.calibration_folds > 0) {

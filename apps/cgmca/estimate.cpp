@@ -97,8 +97,9 @@ Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& feature
 
 bool stop_at_estimate(const Session& session, const Limits& limits, const Estimate& estimate, Json object, Rows rows) {
   if (limits.memory > 0 && estimate.memory > static_cast<double>(limits.memory)) {
-    throw InvalidInput(fmt::format("about {} of memory are needed, more than the --mem-limit of {}",
-                                   bytes_text(estimate.memory), bytes_text(static_cast<double>(limits.memory))));
+    throw InvalidInput(fmt::format(
+        "about {} of memory are needed, more than the --mem-limit of {}; raise the limit, or give fewer features",
+        bytes_text(estimate.memory), bytes_text(static_cast<double>(limits.memory))));
   }
   if (!limits.dry_run) return false;
   object["route"] = estimate.route;

@@ -33,7 +33,8 @@ std::vector<Domain> domains_of(const Options& options, const Model& model) {
   }
   const std::vector<Domain> domains = parse_domains("--domains", options.domains, model);
   if (domains.size() == options.inputs.size()) return domains;
-  throw UsageError(fmt::format("--domains names {} domains for {} inputs", domains.size(), options.inputs.size()));
+  throw UsageError(fmt::format("--domains names {} domains for {} inputs; name one for each", domains.size(),
+                               options.inputs.size()));
 }
 
 // The next samples of all inputs, in step.

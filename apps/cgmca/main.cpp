@@ -105,7 +105,7 @@ std::string suggestion(const std::string& wrong, const std::vector<std::string>&
     if (!command->get_group().empty()) known.push_back(command->get_name());
   }
   const auto rest = app.remaining();
-  if (rest.empty()) throw UsageError(fmt::format("which command? {}", fmt::join(known, ", ")));
+  if (rest.empty()) throw UsageError(fmt::format("no command is given; give one of {}", fmt::join(known, ", ")));
   throw UsageError(fmt::format("there is no command '{}'{} ({})", rest.front(), suggestion(rest.front(), known),
                                fmt::join(known, ", ")));
 }
@@ -136,7 +136,7 @@ void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
   }
   if (!session.command) fail_without_command(app);
   if (!app.remaining(true).empty()) {
-    throw UsageError(fmt::format("do not know what to do with '{}'", fmt::join(app.remaining(true), " ")));
+    throw UsageError(fmt::format("unexpected argument '{}'; see --help", fmt::join(app.remaining(true), " ")));
   }
   if (session.threads > 0) set_threads(session.threads);
   session.job = job_of(*app.get_subcommands().front());

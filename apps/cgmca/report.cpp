@@ -94,7 +94,8 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
 }
 
 void run(const Session& session, const Options& options) {
-  if (!options.pairs.given() && !options.pairs.weights.empty()) throw UsageError("--weights needs the samples too");
+  if (!options.pairs.given() && !options.pairs.weights.empty())
+    throw UsageError("--weights needs the samples too; give them after the model");
   std::optional<Shape> shape;
   if (!options.shape.empty()) shape = parse_shape(options.shape);
   std::vector<std::string> inputs = {options.model};
@@ -111,7 +112,8 @@ void run(const Session& session, const Options& options) {
     bool fits = false;
     for (const auto& map : model.domains) fits = fits || (map && map->features() == shape->size());
     if (!fits)
-      throw InvalidInput(fmt::format("--shape {} is {} pixels, as no domain has", options.shape, shape->size()));
+      throw InvalidInput(
+          fmt::format("--shape {} has {} pixels, but no domain has as many features", options.shape, shape->size()));
   }
   std::optional<Seen> seen;
   if (options.pairs.given()) seen = look_at_pairs(session, model, options, shape);

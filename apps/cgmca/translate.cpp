@@ -106,7 +106,8 @@ using Map = std::function<Matrix(const std::vector<Matrix>&)>;
 
 Map map_of(const Model& model, const Options& options, const Way& way) {
   if (way.from.size() > 1) {
-    if (options.map.device != Device::cpu) throw UsageError("--device is for a translation from one domain");
+    if (options.map.device != Device::cpu)
+      throw UsageError("--device is for a translation from one domain; leave it out");
     return [&](const std::vector<Matrix>& X) { return from_several(model, options, way, X); };
   }
   if (options.method != Method::lsqr) {

@@ -59,7 +59,7 @@ std::vector<std::string> failures_of(const Options& options, const Model& model,
   check("objective's distance from the claimed one",
         std::abs(found.objective - claimed.objective) / found.covariance_trace);
   if (claimed.certified) {
-    check("the maps are not the best: their objective is above the least possible by a part of", found.shortfall());
+    check("the maps are not the best: their objective is above the least possible by a fraction of", found.shortfall());
   } else if (!(found.gap <= claimed.gap + options.tolerance)) {
     failures.push_back(fmt::format("the maps may fall short of the best by {:.3g} %, more than the {:.3g} % claimed",
                                    100 * found.gap, 100 * claimed.gap));

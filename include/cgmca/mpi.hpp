@@ -1,6 +1,6 @@
 // Joins the summaries of the ranks of an MPI job by a tree of merges. Header only: a program that includes it compiles
 // and links with MPI (mpicxx, or MPI::MPI_CXX of CMake). libcgmca itself does not use MPI.
-//
+// Example:
 //   cgmca::Summary summary({d1, d2});
 //   const cgmca::Share mine = cgmca::share_of(n, {rank + 1, ranks});  // each rank adds its own samples
 //   summary.add(X1.middleCols(mine.first, mine.samples), X2.middleCols(mine.first, mine.samples));

@@ -1,3 +1,6 @@
+# Types of the compiled module, for mypy and editors. It is private; its classes and functions have
+# docstrings, and __init__.py lists the public names. Arrays have samples as rows, and domains are
+# numbered from 1.
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np

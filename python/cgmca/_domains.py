@@ -45,14 +45,14 @@ def number_of(domain: Any, names: Names) -> int:
         if domain in names:
             return list(names).index(domain) + 1
         known = ", ".join(repr(name) for name in names if name)
-        raise ValueError(f"no domain '{domain}': " + (f"they are called {known}" if known else
-                                                      f"the domains have no names; give a number from 1 to {m}"))
+        raise ValueError(f"there is no domain '{domain}': " + (
+            f"they are called {known}" if known else f"the domains have no names; give a number from 1 to {m}"))
     if not isinstance(domain, numbers.Integral) or isinstance(domain, bool):
         raise TypeError(f"a domain is given by its number or its name, not by {domain!r}")
     number = int(domain)
     if not 1 <= number <= m:
-        raise ValueError(f"domain {number}; there are " +
-                         ("domain 1 (X) and domain 2 (Y)" if m == 2 else f"domains 1 to {m}"))
+        raise ValueError(f"there is no domain {number}: give " +
+                         ("1 (X) or 2 (Y)" if m == 2 else f"a number from 1 to {m}"))
     return number
 
 

@@ -30,7 +30,7 @@ def plot_correlations(estimator: Any, ax: Any = None, *, label: Optional[str] = 
     ax = _pyplot().gca() if ax is None else ax
     if estimator.n_domains_ > 2:
         if label is not None:
-            raise ValueError("label is that of the line which shows the correlations of two domains; "
+            raise ValueError("label is for the one line that a plot of two domains has; leave it out, because "
                              f"this fit has {estimator.n_domains_}")
         return _plot_pairs(estimator, ax)
     values = estimator.canonical_correlations_

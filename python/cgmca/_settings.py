@@ -106,8 +106,7 @@ def as_number(name: str, value: Any) -> Optional[float]:
 def as_fraction(name: str, value: Any) -> Optional[float]:
     number = as_number(name, value)
     if number is not None and not 0 <= number < 1:
-        raise ValueError(f"{name} is {value}: a rank tolerance of {value:g} is not a fraction of the largest singular "
-                         "value, from 0 to 1")
+        raise ValueError(f"{name} is {value}; it must be a fraction of the largest singular value, from 0 to 1")
     return number
 
 
@@ -124,7 +123,7 @@ def as_count(name: str, value: Any) -> Optional[int]:
 def as_ridge(value: Any) -> Union[float, str]:
     if isinstance(value, str):
         if value != "auto":
-            raise ValueError(f"no ridge '{value}': give a number or 'auto'")
+            raise ValueError(f"there is no ridge '{value}': give a number or 'auto'")
         return value
     return as_number("ridge", value) or 0.0
 
@@ -193,8 +192,8 @@ def _covariance(setting: Union[str, Covariance], n: Optional[int], m: int) -> _c
     if setting not in ["correlation"] + [f"data{domain}" for domain in range(1, m + 1)]:
         choices = ("'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'" if m == 2 else
                    f"'data1' to 'data{m}', 'correlation'")
-        raise ValueError(f"no covariance '{setting}': give 'identity', {choices}, an array, a cgmca.Covariance, or a "
-                         f"{'pair' if m == 2 else f'list of {m}'} of these")
+        raise ValueError(f"there is no covariance '{setting}': give 'identity', {choices}, an array, a "
+                         f"cgmca.Covariance, or a {'pair' if m == 2 else f'list of {m}'} of these")
     if n is None:
         raise ValueError(f"covariance '{setting}' needs n_components")
     return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[4:]), n)

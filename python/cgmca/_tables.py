@@ -149,7 +149,7 @@ def weights_of(sample_weight: Any, count: int, *, whole: bool = True) -> Any:
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         raise ValueError(f"sample_weight holds {weights[bad.argmax()]} at place {bad.argmax()} (counted from 0); a "
-                         "weight counts its pair, from 0 times on")
+                         "weight says how often its pair counts, and must be finite and at least 0")
     if whole and count and not weights.any():
         raise ValueError(f"all {count} weights of sample_weight are zero; pairs need a weight above 0 to count")
     return weights
@@ -265,7 +265,7 @@ def real_features(X: Any, how: str) -> Any:
     array([[3., 0., 4., 1.]])
     """
     if how not in _AS_REAL:
-        raise ValueError(f"no way '{how}' to make real features: give 'magnitude', 'power' or 'stack'")
+        raise ValueError(f"how is '{how}'; give 'magnitude', 'power' or 'stack'")
     names = names_of(X)
     if names and how == "stack":
         names = [f"{name}.{part}" for part in ("re", "im") for name in names]

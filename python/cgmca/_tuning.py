@@ -177,7 +177,7 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     queries = _tables.plain(_tables.in_order(queries, names_of_Y, "queries"))
     references = _tables.plain(_tables.in_order(references, names_of_X, "references"))
     if references is not None and criterion != "partner":
-        raise ValueError("references are for criterion='partner'; labelled ones are labelled_X and labelled_y")
+        raise ValueError("references are for criterion='partner'; give labelled samples as labelled_X and labelled_y")
     X, Y = _as_rows(X), as_columns(Y, finite=False)
     weights = _tables.weights_of(sample_weight, len(X))
     if weights is not None and len(X) == len(Y) and not weights.all():
@@ -185,7 +185,7 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         X, Y, weights = X[kept], Y[kept], weights[kept]
         labels = None if labels is None else _labels_of(labels, kept)
     if labels is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
-        raise ValueError("labelled samples without the labels of the pairs")
+        raise ValueError("labelled_X and queries need the labels of the pairs too; give labels")
     labelled, of_labelled = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
     asked, of_asked = _with_more(Y, labels, queries, query_labels, "queries", "query_labels")
     _, numbers = np.unique(np.concatenate([of_labelled, of_asked]), return_inverse=True)

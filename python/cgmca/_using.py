@@ -182,7 +182,7 @@ class Using(Found):
         """
         model = self._fitted()
         if (return_std or return_interval is not None) and method != "lmmse":
-            raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none")
+            raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none; use method='lmmse'")
         if return_std and return_interval is not None:
             raise ValueError("give return_std or return_interval, not both")
         to = number_of(target, self._domain_names())

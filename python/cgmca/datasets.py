@@ -77,7 +77,7 @@ def load_mnist(path: Optional[Path] = None, *, subset: str = "train", verify: bo
         ``data``, (n, 784) uint8 in 0 … 255; ``target``, the digits; ``shape``, (28, 28).
     """
     if subset not in ("train", "test"):
-        raise ValueError(f"no subset '{subset}': give 'train' or 'test'")
+        raise ValueError(f"subset is '{subset}'; give 'train' or 'test'")
     prefix = "train" if subset == "train" else "t10k"
     images, labels = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"
     folder = _find(_places(path, "mnist"), [images, f"{images}.gz"], "MNIST", _MNIST_ADVICE)
@@ -105,7 +105,7 @@ def load_sample(path: Optional[Path] = None, *, size: int = 64, verify: bool = T
         the same angle; ``target``, which vehicle; ``target_names``; ``shape``.
     """
     if not 1 <= size <= 128:
-        raise ValueError(f"a size of {size}; 1 to 128 pixels are there")
+        raise ValueError(f"size is {size}; give 1 to 128 pixels")
     folder = _find(_places(path, "SAMPLE_dataset_public"), ["png_images"], "SAMPLE", _SAMPLE_ADVICE)
     real, synth = folder / "png_images" / "qpm" / "real", folder / "png_images" / "qpm" / "synth"
     vehicles = sorted(entry.name for entry in real.iterdir() if entry.is_dir())

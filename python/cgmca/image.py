@@ -79,7 +79,8 @@ def psnr(images: ArrayLike, references: ArrayLike, size: Optional[Tuple[int, int
 
 def _measured(measure: Any, images: Any, references: Any, size: Optional[Tuple[int, int]], shaped: bool) -> Any:
     if np.shape(images) != np.shape(references):
-        raise ValueError(f"images of shape {np.shape(images)} and references of shape {np.shape(references)}")
+        raise ValueError(f"the images have the shape {np.shape(images)} and the references {np.shape(references)}; "
+                         "both need the same")
     rows, height, width = _rows(images, size)
     values = measure(rows, _rows(references, size)[0], *((height, width) if shaped else ()))
     return float(values[0]) if size is None and np.ndim(images) == 2 else values

@@ -59,9 +59,8 @@ void translate_error(std::exception_ptr pointer) {
 
 Domain domain_of(int number, Index count) {
   if (number >= 1 && number <= count) return Domain{number};
-  throw InvalidInput(
-      "domain " + std::to_string(number) +
-      (count == 2 ? "; there are domain 1 (X) and domain 2 (Y)" : "; there are domains 1 to " + std::to_string(count)));
+  throw InvalidInput("there is no domain " + std::to_string(number) +
+                     (count == 2 ? ": give 1 (X) or 2 (Y)" : ": give a number from 1 to " + std::to_string(count)));
 }
 
 void check_exists(const std::string& path) {

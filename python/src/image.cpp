@@ -20,7 +20,8 @@ template <class Measure>
 py::array measured(const py::object& rows, const py::object& references, Measure measure) {
   const Samples one(rows, "images"), two(references, "references");
   if (one.count() != two.count()) {
-    throw InvalidInput(fmt::format("{} images and {} references", one.count(), two.count()));
+    throw InvalidInput(
+        fmt::format("{} images and {} references; give one reference for each image", one.count(), two.count()));
   }
   py::array_t<double> result(one.count());
   Eigen::Map<Vector> values(result.mutable_data(), one.count());

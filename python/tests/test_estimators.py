@@ -335,7 +335,7 @@ except {error} as caught:
     (dict(covariance=np.ones((2, 3))), "square"),
     (dict(covariance=(np.eye(2), np.eye(3))), "different dimension"),
     (dict(covariance=("identity",) * 3), "has two entries, this one has 3"),
-    (dict(rank_tol=2.0), "a rank tolerance of 2"),
+    (dict(rank_tol=2.0), "rank_tol is 2.0; it must be a fraction"),
     (dict(ridge=-1.0), "ridge"), (dict(ridge="automatic"), "no ridge 'automatic': give a number or 'auto'"),
     (dict(max_rank=0), "max_rank is 0; at least 1"), (dict(max_rank=(1, 2, 3)), "two entries, this one has 3"),
     (dict(covariance="correlation"), "needs n_components"),
@@ -367,7 +367,7 @@ def test_bad_data_are_value_errors_with_the_librarys_text(pairs):
         model.apply(Y[:, :5], 2)
     with pytest.raises(ValueError, match="only 'lmmse' has standard errors"):
         model.translate(Y, method="exact", return_std=True)
-    for arguments, message in [((Y, 2, 2), "to itself"), ((Y, 3, 1), "domain 3; there are"),
+    for arguments, message in [((Y, 2, 2), "to itself"), ((Y, 3, 1), "there is no domain 3: give 1"),
                                ((Y, 2, 1, "best"), "no method 'best'")]:
         with pytest.raises(ValueError, match=message):
             model.translate(*arguments)

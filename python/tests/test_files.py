@@ -75,7 +75,7 @@ def test_absent_or_other_data_come_with_advice(tmp_path, monkeypatch):
         datasets.load_mnist(tmp_path)
     other = datasets.load_mnist(tmp_path, verify=False)
     assert other.data.shape == (2, 9) and list(other.target) == [7, 1] and other.shape == (3, 3)
-    with pytest.raises(ValueError, match="no subset 'all'"):
+    with pytest.raises(ValueError, match="subset is 'all'; give 'train' or 'test'"):
         datasets.load_mnist(subset="all")
 
 

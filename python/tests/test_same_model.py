@@ -190,7 +190,7 @@ def test_bad_files_are_told_apart(tmp_path):
         cgmca.load(tmp_path / "absent")
     assert caught.value.filename == str(tmp_path / "absent")
     (tmp_path / "text").write_text("this is no model, whatever its name may be")
-    with pytest.raises(ValueError, match="no safetensors file"):
+    with pytest.raises(ValueError, match="not a safetensors file"):
         cgmca.load(tmp_path / "text")
     with pytest.raises(OSError):
         cgmca.load(tmp_path)

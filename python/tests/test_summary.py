@@ -100,7 +100,7 @@ def test_errors(tmp_path, pairs):
         with pytest.raises(kind, match=message):
             bad()
     (tmp_path / "text").write_text("this is no summary at all")
-    with pytest.raises(ValueError, match="no safetensors file"):
+    with pytest.raises(ValueError, match="not a safetensors file"):
         Summary.load(str(tmp_path / "text"))
     cgmca.save(MCA().fit(X, Y), tmp_path / "model")
     with pytest.raises(ValueError, match="a cgmca-model, not a cgmca-summary"):

@@ -236,7 +236,7 @@ def test_complex_samples_are_refused_with_a_way_out():
     assert np.array_equal(cgmca.real_features(X, "stack"), np.c_[X.real, X.imag])
     frame = cgmca.real_features(pd.DataFrame(X, columns=list("abc")), "stack")
     assert list(frame.columns) == ["a.re", "b.re", "c.re", "a.im", "b.im", "c.im"]
-    with pytest.raises(ValueError, match="no way 'phase'"):
+    with pytest.raises(ValueError, match="how is 'phase'; give 'magnitude'"):
         cgmca.real_features(X, "phase")
     assert MCA().fit(cgmca.real_features(X, "stack"), Y).n_features_in_ == 6
 

@@ -112,7 +112,7 @@ def test_progress_is_told_and_may_stop_it():
     (dict(covariance="data3"), ValueError, "no covariance to tune 'data3'"),
     (dict(n_components=[0]), ValueError, "n_components is 0"), (dict(n_components=[500]), ValueError, "nothing of the grid"),
     (dict(ridge=["much"]), ValueError, "no ridge 'much'"), (dict(ridge=[None, "auto", [1]]), TypeError, "must be a number"),
-    (dict(labelled_X=np.ones((3, 90))), ValueError, "without the labels of the pairs"),
+    (dict(labelled_X=np.ones((3, 90))), ValueError, "need the labels of the pairs too"),
     (dict(labels=np.zeros(60), labelled_X=np.ones((3, 90))), ValueError, "one is missing"),
     (dict(labels=np.zeros(7)), ValueError, "labels"),
 ])

@@ -447,7 +447,7 @@ def test_settings_of_another_kind(views):
     (lambda m, v: m.transform(v[:2]), "samples of 2 domains; there are 3. Give an array for each, None for a domain"),
     (lambda m, v: m.transform({"sonar": v[0]}), "no domain 'sonar': they are called 'optical', 'radar', 'infrared'"),
     (lambda m, v: m.transform({"optical": v[0], 1: v[0]}), "domain 1 is given twice"),
-    (lambda m, v: m.apply(v[0], 4), "domain 4; there are domains 1 to 3"),
+    (lambda m, v: m.apply(v[0], 4), "there is no domain 4: give a number from 1 to 3"),
     (lambda m, v: m.apply(v[0], 2), "6 features|has 8"),
     (lambda m, v: m.translate(v[1]), "source must say which of the 3 domains"),
     (lambda m, v: m.translate(v[1:], [2]), "source names 1 of the domains, and there are 2 arrays"),
@@ -581,7 +581,7 @@ def test_pictures_of_several_domains(views, model):
     assert [text.get_text() for text in ax.get_yticklabels()] == [
         "optical – radar", "optical – infrared", "radar – infrared"]
     assert ax.get_title() == "proven to be the best (identity)"
-    with pytest.raises(ValueError, match="label is that of the line .* this fit has 3"):
+    with pytest.raises(ValueError, match="label is for the one line .* this fit has 3"):
         cgmca.plot_correlations(model, label="three")
     star = MCA(2, graph="star:1").fit(views)
     labels = [text.get_text() for text in cgmca.plot_correlations(star, pyplot.subplots()[1]).get_yticklabels()]

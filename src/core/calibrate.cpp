@@ -51,7 +51,8 @@ void check(const Model& model, const Folds& folds) {
   for (const Domain domain : all_domains(model.count())) {
     same = same && folds.dimension(domain) == model.domain(domain).features();
   }
-  if (!same) throw InvalidInput("the folds do not hold the samples that the model was fitted to");
+  if (!same)
+    throw InvalidInput("the folds hold other samples than those that the model was fitted to; give both the same");
   if (folds.samples() < 2 * folds.options().folds) {
     throw TooFewSamples(fmt::format("{} matched samples for {} folds; each fold needs at least 2", folds.samples(),
                                     folds.options().folds));

@@ -50,7 +50,7 @@ std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<
 // W = Yc Xcᵀ (Xc Xcᵀ + λ I)⁻¹ with X = U diag(s) Vᵀ: Yc V diag(s/(s² + λ)) Uᵀ, whatever is larger, k or m.
 LinearClassifier::LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge) {
   check_labels(samples, labels);
-  if (!(ridge >= 0)) throw InvalidInput(fmt::format("a ridge of {} for the classifier; it is 0 or more", ridge));
+  if (!(ridge >= 0)) throw InvalidInput(fmt::format("the ridge of the classifier is {}; it must be 0 or more", ridge));
   classes_ = labels;
   std::sort(classes_.begin(), classes_.end());
   classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
@@ -83,7 +83,8 @@ std::vector<int> LinearClassifier::operator()(const MatrixView& queries) const {
 
 double accuracy(const std::vector<int>& found, const std::vector<int>& expected) {
   if (found.size() != expected.size() || found.empty()) {
-    throw InvalidInput(fmt::format("{} labels found beside {} expected", found.size(), expected.size()));
+    throw InvalidInput(
+        fmt::format("{} labels were found, but {} are expected; give as many of each", found.size(), expected.size()));
   }
   Index right = 0;
   for (std::size_t j = 0; j < found.size(); ++j) right += found[j] == expected[j];

@@ -59,29 +59,32 @@ Covariance Covariance::matrix(const MatrixView& C) {
   check_symmetric(C);
   const auto [values, Q] = linalg::symmetric_eigen(0.5 * (C + C.transpose()));
   if (values(k - 1) < -kCovarianceRounding * std::max(values(0), 0.0)) {
-    throw NotPositive(
-        fmt::format("the covariance is indefinite: its smallest eigenvalue is {:.3g} beside a "
-                    "largest of {:.3g}",
-                    values(k - 1), values(0)));
+    throw NotPositive(fmt::format(
+        "the covariance is indefinite: its smallest eigenvalue is {:.3g}, its largest {:.3g}; none may be negative",
+        values(k - 1), values(0)));
   }
   const Index c = count_above(values, static_cast<double>(k) * kEpsilon * values(0));
-  if (values(0) <= 0 || c == 0) throw NotPositive("the covariance is zero; a map with no output at all is not a map");
+  if (values(0) <= 0 || c == 0)
+    throw NotPositive("the covariance is zero, so that nothing would be left of the samples; give a variance above 0");
   return {Factor{Q.leftCols(c), values.head(c).cwiseSqrt()}, fmt::format("matrix {}×{} of rank {}", k, k, c)};
 }
 
 Covariance Covariance::factor(const MatrixView& F) {
   if (F.size() == 0)
-    throw InvalidInput(fmt::format("a covariance factor of {}×{}; it needs entries", F.rows(), F.cols()));
+    throw InvalidInput(
+        fmt::format("the covariance factor is {}×{}; it needs at least one row and one column", F.rows(), F.cols()));
   check_finite("covariance factor", F);
   const auto svd = linalg::thin_svd(F);
   const Index c = count_above(svd.s, static_cast<double>(std::max(F.rows(), F.cols())) * kEpsilon * svd.s(0));
-  if (c == 0) throw NotPositive("the covariance factor is zero; a map with no output at all is not a map");
+  if (c == 0)
+    throw NotPositive(
+        "the covariance factor is zero, so that nothing would be left of the samples; give a nonzero one");
   return {Factor{svd.U.leftCols(c), svd.s.head(c)}, fmt::format("factor {}×{} of rank {}", F.rows(), F.cols(), c)};
 }
 
 Covariance Covariance::diagonal(const VectorView& sd) {
   const Index k = sd.size();
-  if (k == 0) throw InvalidInput("a diagonal covariance of no entries");
+  if (k == 0) throw InvalidInput("a diagonal covariance needs at least one standard deviation; none is given");
   check_finite("list of standard deviations", sd);
   Index worst = 0;
   if (sd.minCoeff(&worst) < 0) {
@@ -92,7 +95,9 @@ Covariance Covariance::diagonal(const VectorView& sd) {
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sd(a) > sd(b); });
   const Index c = (sd.array() > 0).count();
-  if (c == 0) throw NotPositive("all standard deviations are zero; a map with no output at all is not a map");
+  if (c == 0)
+    throw NotPositive(
+        "all standard deviations are zero, so that nothing would be left of the samples; give one above 0");
   Factor result{Matrix::Zero(k, c), Vector(c)};
   for (Index j = 0; j < c; ++j) {
     const Index feature = order[static_cast<std::size_t>(j)];

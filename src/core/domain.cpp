@@ -41,13 +41,14 @@ void check(Domain domain, const DomainInfo& info) {
   const auto& names = info.feature_names;
   if (names.empty()) return;
   if (static_cast<Index>(names.size()) != info.features) {
-    throw InvalidInput(
-        fmt::format("{} names for the {} features of {}", names.size(), info.features, describe(domain, info)));
+    throw InvalidInput(fmt::format("{} names for the {} features of {}; give one for each", names.size(), info.features,
+                                   describe(domain, info)));
   }
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw InvalidInput(fmt::format("two features of {} are called '{}'", describe(domain, info), name));
+      throw InvalidInput(
+          fmt::format("two features of {} are called '{}'; give them different names", describe(domain, info), name));
     }
   }
 }

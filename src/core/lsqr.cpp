@@ -174,8 +174,10 @@ LinearOperator LinearOperator::product(const MatrixView& M, const MatrixView& T)
 }
 
 LsqrOptions with_defaults(LsqrOptions options, Index rows, Index columns) {
-  if (!(options.tolerance >= 0)) throw InvalidInput(fmt::format("an lsqr tolerance of {}", options.tolerance));
-  if (options.iterations < 0) throw InvalidInput(fmt::format("{} lsqr iterations", options.iterations));
+  if (!(options.tolerance >= 0))
+    throw InvalidInput(fmt::format("the tolerance of lsqr is {}; it must be 0 or more", options.tolerance));
+  if (options.iterations < 0)
+    throw InvalidInput(fmt::format("{} iterations of lsqr; give at least 1, or 0 for the default", options.iterations));
   if (options.iterations == 0) options.iterations = std::min({rows, columns, Index{20}});
   return options;
 }

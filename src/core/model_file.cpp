@@ -54,7 +54,7 @@ std::uint64_t load_seed(const TensorReader& file) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
   if (error != std::errc{} || end != digits.data() + digits.size()) {
-    file.fail(fmt::format("'setting_seed' is '{}', no whole number", digits));
+    file.fail(fmt::format("'setting_seed' is '{}', not a whole number", digits));
   }
   return seed;
 }

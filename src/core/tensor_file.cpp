@@ -95,7 +95,8 @@ void TensorReader::open(std::uint64_t file_size, const std::string& format, Form
   if (file_size < sizeof length) fail(fmt::format("{} bytes, too short for a safetensors file", file_size));
   read_at(0, &length, sizeof length);
   if (length > kLargestHeader || length > file_size - sizeof length) {
-    fail(fmt::format("no safetensors file, or cut short: a header of {} bytes in a file of {}", length, file_size));
+    fail(fmt::format("not a safetensors file, or a truncated one: a header of {} bytes in a file of {}", length,
+                     file_size));
   }
   std::string header(length, '\0');
   read_at(sizeof length, header.data(), length);
@@ -103,13 +104,13 @@ void TensorReader::open(std::uint64_t file_size, const std::string& format, Form
   if (const std::string problem = header_.parse(header); !problem.empty()) fail(problem);
   if (const std::string problem = header_.check_layout(file_size - data_begin_); !problem.empty()) fail(problem);
 
-  if (!has_text("format")) fail(fmt::format("a safetensors file, but no {}", format));
+  if (!has_text("format")) fail(fmt::format("a safetensors file, but not a {}", format));
   if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
   for (Index version = versions.oldest; version <= versions.newest; ++version) {
     if (text("version") == fmt::format("{}", version)) return;
   }
   fail(
-      fmt::format("a {} of format version {}; this cgmca ({}) reads version{}. Make it anew with this cgmca, or read "
+      fmt::format("a {} of format version {}; this cgmca ({}) reads version{}. Make it again with this cgmca, or read "
                   "it with the one that wrote it",
                   format, text("version"), CGMCA_VERSION,
                   versions.oldest == versions.newest ? fmt::format(" {}", versions.newest)
@@ -135,7 +136,7 @@ Index TensorReader::integer(const std::string& key, Index least) const {
   Index value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size() || value < least || value > kMost) {
-    fail(fmt::format("'{}' is '{}', no whole number of at least {}", key, digits, least));
+    fail(fmt::format("'{}' is '{}', not a whole number of at least {}", key, digits, least));
   }
   return value;
 }
@@ -145,7 +146,7 @@ double TensorReader::real(const std::string& key) const {
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) {
-    fail(fmt::format("'{}' is '{}', no number", key, digits));
+    fail(fmt::format("'{}' is '{}', not a number", key, digits));
   }
   return value;
 }

@@ -45,12 +45,15 @@ Vector standard_error(const DomainMap& to, const Vector& explained) {
 }
 
 void check_domains(const Model& model, const std::vector<Domain>& from, Domain to, Method method) {
-  if (from.empty()) throw InvalidInput(fmt::format("a translation to domain {} from no domain", number(to)));
+  if (from.empty())
+    throw InvalidInput(
+        fmt::format("a translation to domain {} from no domain; name at least one to translate from", number(to)));
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (from[i] == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(to)));
+    if (from[i] == to)
+      throw InvalidInput(fmt::format("a translation from domain {} to itself; name two different domains", number(to)));
     if (std::find(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(i), from[i]) !=
         from.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw InvalidInput(fmt::format("a translation from domain {} twice", number(from[i])));
+      throw InvalidInput(fmt::format("a translation from domain {} twice; name it once", number(from[i])));
     }
     model.domain(from[i]);  // throws where it is missing
   }
@@ -270,7 +273,9 @@ Translation translation(const Model& model, Domain from, Domain to, Method metho
 
 Estimate estimate(const Model& model, const std::vector<DomainSamples>& present, Domain to,
                   std::optional<double> probability) {
-  if (present.empty()) throw InvalidInput(fmt::format("a translation to domain {} from no domain", number(to)));
+  if (present.empty())
+    throw InvalidInput(
+        fmt::format("a translation to domain {} from no domain; name at least one to translate from", number(to)));
   check_present(model, present);
   const Index d = model.domain(to).features(), n = present.front().X.cols();
   Estimate result{Matrix(d, n), Matrix(d, n), Matrix(probability ? d : 0, probability ? n : 0)};
@@ -283,7 +288,9 @@ Estimate estimate(const Model& model, const std::vector<DomainSamples>& present,
 }
 
 Matrix translate(const Model& model, const std::vector<DomainSamples>& present, Domain to) {
-  if (present.empty()) throw InvalidInput(fmt::format("a translation to domain {} from no domain", number(to)));
+  if (present.empty())
+    throw InvalidInput(
+        fmt::format("a translation to domain {} from no domain; name at least one to translate from", number(to)));
   check_present(model, present);
   Matrix result(model.domain(to).features(), present.front().X.cols());
   for (const auto& [map, X, columns] : grouped(model, present, to)) result(Eigen::all, columns) = map(X);
@@ -293,7 +300,8 @@ Matrix translate(const Model& model, const std::vector<DomainSamples>& present, 
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method,
                  const LsqrOptions& options, Device device) {
   if (method != Method::lsqr) return translation(model, from, to, method)(X, device);
-  if (from == to) throw InvalidInput(fmt::format("a translation from domain {} to itself", number(from)));
+  if (from == to)
+    throw InvalidInput(fmt::format("a translation from domain {} to itself; name two different domains", number(from)));
   model.domain(from).check_features(from, X);
   const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count), device); };
   return by_lsqr(backend_of(device), model.domain(to), X.cols(), points, options);

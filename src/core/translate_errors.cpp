@@ -75,7 +75,7 @@ ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to
 }
 
 Vector Translation::spread_of(const MatrixView& X) const {
-  if (errors.samples == 0) throw InvalidInput("only lmmse has standard errors and intervals");
+  if (errors.samples == 0) throw InvalidInput("only the method lmmse has standard errors and intervals");
   if (errors.scale.size() == 0) {
     throw InvalidInput(fmt::format(
         "no error bars: {} matched samples are too few for the {} directions used. Prescribe a covariance of "

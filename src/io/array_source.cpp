@@ -17,17 +17,18 @@ constexpr Index chunk_bytes = 1 << 16;
 struct Order : Layout {
   Order(const ArrayHeader& header, const ReadOptions& options);
 
-  // Rows of X a feature has: 2 where the parts of complex numbers are stacked, all real parts first.
+  // Rows of X per feature: 2 if complex numbers are stacked (all real parts first), otherwise 1.
   Index parts = 1;
   Index rows() const { return parts * features; }
 
-  // A sample's features lie together (else a feature's samples do).
+  // True: the features of one sample are contiguous. False: the samples of one feature are.
   bool by_sample = true;
-  // Axes of the features from the one varying fastest in the file; only where X has them the other
-  // way round.
+  // Lengths of the feature axes, the fastest-varying one in the file first. Empty if X has the same
+  // order as the file.
   std::vector<Index> fortran_axes;
 
-  // The row of X that holds the file's f-th feature: row-major order of the features' axes.
+  // The row of X that holds the f-th feature of the file. X has the feature axes in row-major
+  // order.
   Index row(Index f) const {
     if (fortran_axes.empty()) return f;
     Index row = 0, stride = features;
@@ -48,14 +49,14 @@ Order::Order(const ArrayHeader& header, const ReadOptions& options)
       size > std::numeric_limits<Index>::max() / Index{2 * sizeof(double)})
     throw FormatError(
         fmt::format("'{}' claims {} numbers, more than any memory holds", header.name, text(header.shape)));
-  // With one sample or one feature both ways of lying are the same.
+  // With one sample or one feature both orders are the same.
   by_sample = header.fortran_order == options.columns || samples <= 1 || features == 1;
   if (!header.fortran_order || header.shape.size() < 3) return;
   for (std::size_t axis = 0; axis < header.shape.size(); ++axis)
     if (axis != sample_axis) fortran_axes.push_back(static_cast<Index>(header.shape[axis]));
 }
 
-// convert(), and of stacked complex numbers the imaginary parts `apart` after the real ones.
+// convert(). For stacked complex numbers it also writes the imaginary parts, at out + apart.
 template <class Scalar>
 void convert_parts(Element element, Index parts, const std::byte* in, Index count, Scalar* out, Index stride,
                    Index apart) {
@@ -64,7 +65,7 @@ void convert_parts(Element element, Index parts, const std::byte* in, Index coun
   if (parts == 2) convert(element, in, count, out + apart, stride);
 }
 
-// What all arrays need: bytes that must be there.
+// The elements of an array, read from bytes that must all be there.
 class Elements {
  public:
   Elements(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, Index count)
@@ -89,7 +90,7 @@ class Elements {
   }
   void seek(Index first) { bytes_->seek(header_.begin + size_of(first)); }
 
-  // After the last element: lets a compressed stream verify its checksum.
+  // Call it after the last element: a compressed stream then verifies its checksum.
   void finish() {
     if (promises_hold()) return;
     constexpr auto all = std::numeric_limits<std::uint64_t>::max();
@@ -117,7 +118,7 @@ class Elements {
   std::uint64_t promised_, done_ = 0;
 };
 
-// Samples lie one after the other.
+// Reads an array in which each sample is contiguous.
 class BySample : public BlockReader::Source {
  public:
   BySample(Elements elements, Order order) : elements_(std::move(elements)), order_(std::move(order)) {
@@ -141,20 +142,20 @@ class BySample : public BlockReader::Source {
   Dense<Scalar> take(Index max_samples) {
     const Index count = std::min(max_samples, order_.samples - position_);
     const Index total = count * order_.rows();
-    // A flat row, since that is what Eigen can grow in place; where the header's promise is all
-    // there is, memory grows only as the elements really arrive.
+    // X is one flat row here, because Eigen can grow that in place. If only the header says how
+    // many elements there are, memory grows as the elements arrive.
     Dense<Scalar> X(1, elements_.promises_hold() ? total : std::min(total, chunk_bytes));
     for (Index done = 0; done < total;) {
       if (done == X.cols()) X.conservativeResize(1, std::min(total, 2 * done));
       done = fill(X, done);
     }
-    X.resize(order_.rows(), count);  // the same elements, now in columns
+    X.resize(order_.rows(), count);  // the same elements, one column per sample
     if (order_.parts == 2) stack(X);
     advance(count);
     return X;
   }
 
-  // Reads elements into X from the flat place `done` on; returns the place after them.
+  // Reads elements into X, starting at the flat position `done`; returns the position after them.
   template <class Scalar>
   Index fill(Dense<Scalar>& X, Index done) {
     const Element& element = elements_.element();
@@ -171,8 +172,8 @@ class BySample : public BlockReader::Source {
       convert_parts(element, parts, buffer_.data(), count, X.data() + done, parts, 1);
       return done + parts * count;
     }
-    // X has its full size here, since array_source() allows another order only where the bytes are
-    // certain to be there.
+    // X has its full size here, because array_source() reads in another order only if the number of
+    // bytes is known.
     for (Index i = 0; i < count; ++i) {
       const Index place = done / parts + i, feature = place % order_.features;
       Scalar* const out = X.data() + parts * (place - feature + order_.row(feature));
@@ -181,7 +182,7 @@ class BySample : public BlockReader::Source {
     return done + parts * count;
   }
 
-  // From a real part before each imaginary part to all real parts first.
+  // Reorders each column from (re, im, re, im, …) to (re, re, …, im, im, …).
   template <class Scalar>
   static void stack(Dense<Scalar>& X) {
     const Index d = X.rows() / 2;
@@ -204,7 +205,7 @@ class BySample : public BlockReader::Source {
   std::vector<std::byte> buffer_;
 };
 
-// Features lie one after the other, each with all its samples.
+// Reads an array in which each feature, with all its samples, is contiguous.
 class ByFeature : public BlockReader::Source {
  public:
   ByFeature(Elements elements, Order order) : elements_(std::move(elements)), order_(std::move(order)) {}
@@ -225,7 +226,7 @@ class ByFeature : public BlockReader::Source {
     const Index count = std::min(max_samples, n - position_);
     Dense<Scalar> X(order_.rows(), count);
     if (count == 0) return X;
-    // Short features are read several at once, samples before and after the block included.
+    // Several short features are read at once, including their samples outside of the block.
     const Index group = std::max<Index>(1, chunk_bytes / (n * element.size));
     for (Index f = 0; f < d; f += group) {
       const Index together = std::min(group, d - f), span = (together - 1) * n + count;
@@ -246,14 +247,14 @@ class ByFeature : public BlockReader::Source {
   std::vector<std::byte> buffer_;
 };
 
-// The first of a complex number's parts that are read.
+// Which part of a complex number is read; if both are (stack), the first one.
 Element::Part part_read(ComplexAs complex) {
   if (complex == ComplexAs::magnitude) return Element::Part::magnitude;
   return complex == ComplexAs::power ? Element::Part::power : Element::Part::real;
 }
 
-// For a stream that cannot go back, with elements in another order than X: reads the whole array in the order of the
-// file, then reorders it.
+// For a stream that cannot seek, if its elements have another order than X: reads the whole array
+// in file order, then reorders it.
 template <class Scalar>
 Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes, const Order& order,
                          ComplexAs complex) {

@@ -1,4 +1,4 @@
-// Arrays that lie in a file element after element: NPY, members of NPZ, IDX.
+// Arrays stored as one run of elements: NPY, members of NPZ, IDX.
 //
 // An array a of shape (s0, …, sk) becomes a matrix X, features × samples, as in NumPy:
 //
@@ -21,13 +21,13 @@ struct ArrayHeader {
   std::string name;  // what messages call it
   Element element;
   Shape shape;
-  bool fortran_order = false;  // the first axis varies fastest, instead of the last
-  std::uint64_t begin = 0;     // place of the first element, where `bytes` stands
-  bool ends = false;           // nothing may follow the elements
+  bool fortran_order = false;  // true: the first axis varies fastest; false: the last one
+  std::uint64_t begin = 0;     // position of the first element; `bytes` is there
+  bool ends = false;           // true: bytes after the elements are an error
 };
 
-// Throws FormatError where the shape overflows, has no features, or promises more than there is.
-// Streams unless the bytes are compressed and X has the elements in another order.
+// Throws FormatError if the shape overflows, has no features, or needs more bytes than there are.
+// The array is read in blocks, unless it is compressed and has another order than X.
 std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
                                                   const ReadOptions& options);
 

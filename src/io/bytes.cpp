@@ -29,7 +29,7 @@ std::uint64_t Bytes::skip(std::uint64_t count) {
 
 FileBytes::FileBytes(std::shared_ptr<const File> file) : file_(std::move(file)) {}
 
-// Divides a large read among threads, because reading what the system has cached is copying.
+// Divides a large read among threads: if the system has cached the file, reading is copying.
 std::size_t FileBytes::read(void* to, std::size_t count) {
   constexpr std::size_t piece = 1 << 20;
   count = std::min<std::uint64_t>(count, file_->size() - position_);
@@ -98,13 +98,14 @@ class Gunzipped : public Bytes {
     if (status != Z_OK && status != Z_BUF_ERROR)
       throw FormatError(fmt::format("'{}': corrupt compressed data after {} bytes of contents: {}", file_->path(),
                                     size_, stream_.msg ? stream_.msg : "zlib error"));
-    // Output space is left, so that zlib lacks input.
+    // zlib stopped although it has room for output, so it lacks input.
     if (stream_.avail_out > 0 && stream_.avail_in == 0 && position_ == file_->size())
       throw FormatError(
           fmt::format("'{}' is truncated: its compressed data stop after {} bytes of contents", file_->path(), size_));
   }
 
-  // A gzip file may consist of several; what else follows is padding, which gzip ignores too.
+  // A gzip file may consist of several streams. Anything else that follows is padding, which gzip
+  // ignores too.
   void end_of_stream() {
     refill();
     ended_ = stream_.avail_in == 0 || *stream_.next_in != 0x1f;
@@ -131,7 +132,7 @@ std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string_view start = text.substr(0, longest);
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  // Not within a character of UTF-8, which has at most three bytes after its first.
+  // Do not cut within a UTF-8 character, which has at most three bytes after its first.
   while (start.size() < text.size() && start.size() + 3 > longest && (byte(start.size()) & 0xC0) == 0x80)
     start.remove_suffix(1);
   const bool utf8 = as_utf8(start) == start;

@@ -1,4 +1,4 @@
-// Bytes of a file, read in order: plainly, or through zlib.
+// The bytes of a file, read in order: as they are, or decompressed by zlib.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class Bytes {
 
   // The next `count` bytes; fewer only at the end.
   virtual std::size_t read(void* to, std::size_t count) = 0;
-  // Passes over `count` bytes; returns how many there were.
+  // Skips `count` bytes, or fewer at the end; returns how many were skipped.
   virtual std::uint64_t skip(std::uint64_t count);
-  // How many are left, where that is certain and not merely claimed.
+  // How many bytes are left, if that is certain and not just stated by the file.
   virtual std::optional<std::uint64_t> remaining() const { return std::nullopt; }
-  // Where remaining() is known: goes to a place counted from the first byte.
+  // Goes to a position, counted from the first byte. Only if remaining() is known.
   virtual void seek(std::uint64_t) {}
 };
 
@@ -44,10 +44,11 @@ class FileBytes : public Bytes {
   std::uint64_t position_ = 0;
 };
 
-// The contents of a file compressed by gzip, which carries its own length and checksum.
+// The contents of a gzip file. gzip stores their length and checksum, which are verified.
 std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
 
-// Text from a file as a message may quote it: escaped where neither printable nor UTF-8, cut where long.
+// Text from a file, as messages quote it: long text is cut, and bytes that are not printable UTF-8
+// are escaped.
 std::string quoted(std::string_view text);
 
 }  // namespace cgmca::io

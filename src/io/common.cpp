@@ -101,7 +101,7 @@ std::size_t choose_member(const std::string& path, const std::vector<Member>& me
     only = i;
   }
   if (numeric.size() == 1) return only;
-  if (numeric.empty() && members.size() == 1) return 0;  // as if named: the advice is better
+  if (numeric.empty() && members.size() == 1) return 0;  // its format's message is more helpful
   if (numeric.empty()) {
     throw FormatError(fmt::format("'{}' holds no numeric array; it holds {}", path, list(members)));
   }

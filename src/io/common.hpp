@@ -13,9 +13,9 @@ using Shape = std::vector<std::uint64_t>;
 
 std::string text(const Shape& shape);  // "60000×28×28"
 
-// An array's axes as samples and features: the first axis counts samples (the last one if
-// `columns`), the others are flattened in row-major order, whatever order the file keeps them in.
-// One file array therefore gives one matrix in every format.
+// The axes of an array as samples and features. The first axis is that of the samples (the last one
+// if `columns`). The others are flattened in row-major order, whatever their order in the file. So
+// the same array gives the same matrix in every format.
 struct Layout {
   Layout(const Shape& shape, bool columns, const std::string& where);  // `where` is for the message
 
@@ -23,15 +23,15 @@ struct Layout {
   std::size_t sample_axis = 0;
 };
 
-// A features × samples matrix to be filled; IoError where memory does not suffice.
+// An uninitialized features × samples matrix. Throws IoError if memory does not suffice.
 template <class Scalar>  // double or float
 Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples, const std::string& where);
 
-// "holds complex numbers; …": what to do about them, by the names of the command line and of Python.
+// "holds complex numbers; …" and what to do, with the options of the command line and of Python.
 std::string complex_refusal();
 
-// The names of the features as read: those stored, "re NAME" and then "im NAME" where complex numbers are stacked.
-// None where they are not one a feature, or not all different.
+// The names of the features as read: the stored ones; for stacked complex numbers "re NAME" for
+// all, then "im NAME" for all. Empty unless each feature has a name and all names differ.
 std::vector<std::string> names_as_read(std::vector<std::string> stored, Index features, bool stacked);
 
 struct Member {
@@ -40,9 +40,10 @@ struct Member {
   bool numeric;
 };
 
-// The index of the member that `path:wanted` means; of the only numeric one where `wanted` is
-// empty. Otherwise a FormatError that lists what there is. A member named outright, or the
-// only one, is returned whether numeric or not: its format knows the better advice.
+// The index of the member `wanted` of the file `path`; if `wanted` is empty, of the only numeric
+// member. Throws a FormatError that lists the members if there is no such one. A member that is
+// named, or is the only one, is returned even if it is not numeric, because its format has better
+// advice.
 std::size_t choose_member(const std::string& path, const std::vector<Member>& members, const std::string& wanted);
 
 }  // namespace cgmca::io

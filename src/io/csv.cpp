@@ -1,19 +1,23 @@
-// Numbers as text: one sample per line, fields divided by a separator.
+// Numbers as text: one sample per line, with a separator between the fields.
 //
-// .tsv divides by tabs; otherwise it is whichever of , ; and tab the first line has most of (in doubt
-// in that order), or ; or tab where only these make a table of the first lines, as of "1,5;2,7". The
-// first line is a header where a field of it is neither a number nor missing; the ID column does not
-// count. Lines end in LF, CRLF or, in a file without LF, CR; those without any character but blanks
-// are passed over. Empty fields after the last column do not matter. The text is UTF-8, or UTF-16
-// with a byte order mark; names in Latin-1 are converted. A field may stand in double quotes, within
-// which "" is one quote and line ends count as text; blanks around a field do not matter.
+// - Separator: tab in .tsv files. Otherwise the one of , ; and tab that is most frequent in the
+//   first line (if two are equally frequent, the first of this list). But ; or tab is used if only
+//   that makes a table of the first lines, as in "1,5;2,7".
+// - Header: the first line is one if one of its fields, apart from the ID column, is neither a
+//   number nor missing.
+// - Lines end in LF or CRLF; in CR if the file has no LF. Blank lines are skipped. Empty fields
+//   after the last column are ignored.
+// - Text is UTF-8, or UTF-16 with a byte order mark; names in Latin-1 are converted.
+// - A field may be in double quotes. Within them "" is one quote, and line ends are text. Blanks
+//   around a field are ignored.
+// - Numbers are written as in C++, whatever the locale; nan and inf are numbers. If the separator is
+//   ; or tab, the decimal mark may be a comma; the first number with a mark decides for the file.
+// - A missing value (an empty field, NA, N/A, #N/A, NaN, null or none, in upper or lower case)
+//   becomes NaN. Any other field, and a line with more or fewer fields than the first, is an error
+//   that names the line and the column.
 //
-// Numbers are written as in C++ whatever the locale, nan and inf included. Where ; or tab divides the
-// fields the decimal mark may be a comma: the first number with a mark decides for the whole file.
-// Missing (empty, NA, N/A, #N/A, NaN, null or none, in either case) is NaN. Any other field, and a
-// line with more or fewer fields than the first, is an error that names line and column.
-//
-// Hand-written because Debian has no C++ library that streams numbers and names the place of each error.
+// Hand-written because Debian has no C++ library that streams numbers and names the place of each
+// error.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -68,7 +72,7 @@ class Csv : public BlockReader::Source {
   Matrix next(Index max_samples) override {
     block_ = {position_, records_.position()};
     ids_.clear();
-    // A flat row, since that is what Eigen can grow in place.
+    // X is one flat row here, because Eigen can grow that in place.
     Matrix X(1, 0);
     Index count = 0;
     for (; count < max_samples; ++count) {
@@ -92,13 +96,11 @@ class Csv : public BlockReader::Source {
     }
     while (position_ < before + count)
       if (!next_record())
-        throw InvalidInput(
-            fmt::format("cannot skip {} samples of '{}': it holds {} and {} are "
-                        "passed",
-                        count, path_, position_, before));
+        throw InvalidInput(fmt::format("cannot skip {} samples of '{}': {} of its {} are left", count, path_,
+                                       position_ - before, position_));
   }
 
-  // An ID column may change which line is the header, and the index knows of none.
+  // The index was made without an ID column, which may change whether the first line is a header.
   void count() override {
     if (samples()) return;
     if (dialect_.id < 0) index_ = load_row_index(path_);
@@ -107,7 +109,7 @@ class Csv : public BlockReader::Source {
     mark_line_ = index_->mark_line;
   }
 
-  // To the end and back again.
+  // Counts the rows to the end of the file and returns to the current one.
   RowIndex rows_left() {
     const Block here{position_, records_.position()};
     RowIndex index;
@@ -123,7 +125,8 @@ class Csv : public BlockReader::Source {
     return index;
   }
 
-  // Reads the lines of the sample's block once more: keeping the line of every sample would take memory without bound.
+  // Reads the lines of the block again. Remembering the line of every sample would need memory
+  // without bound.
   std::string place(Index sample, Index feature, bool) const override {
     const Block& from = sample < block_.begin ? first_block_ : block_;
     Records records = records_.again(from.position);
@@ -135,12 +138,12 @@ class Csv : public BlockReader::Source {
 
  private:
   struct Block {
-    Index begin = 0;  // the sample it begins with
+    Index begin = 0;  // its first sample
     Records::Place position;
   };
-  enum class Mark { unknown, point, comma };  // of decimals
+  enum class Mark { unknown, point, comma };  // the decimal mark
 
-  // Names that cannot tell features apart are none.
+  // Names are used only if all are different and none is empty.
   void set_names() {
     std::vector<std::string> names = dialect_.names;
     if (dialect_.id >= 0) names.erase(names.begin() + dialect_.id);
@@ -161,7 +164,8 @@ class Csv : public BlockReader::Source {
     return record;
   }
 
-  // The first number with a point or a comma decides, skipped or not, so that blocks of any size give the same.
+  // The first number with a point or a comma decides, even in a skipped line. So the result does
+  // not depend on the size of the blocks.
   void decide_mark(std::string_view record) {
     if (record.find('.') == std::string_view::npos && record.find(',') == std::string_view::npos) return;
     Fields fields(record, dialect_.separator);
@@ -185,7 +189,7 @@ class Csv : public BlockReader::Source {
 
   void convert(std::string_view record, double* out) {
     Fields fields(record, dialect_.separator);
-    Index column = 0, used = 0;  // fields so far; those up to the last one with anything in it
+    Index column = 0, used = 0;  // fields so far; up to the last nonempty one
     for (;; ++column) {
       const bool number = column < dialect_.columns && column != dialect_.id;
       if (number && mark_ != Mark::comma && fields.take_number(*out)) {
@@ -216,7 +220,7 @@ class Csv : public BlockReader::Source {
   }
 
   std::string id_of(std::string_view field) const {
-    if (field.empty()) fail(dialect_.id, "the ID is missing");
+    if (field.empty()) fail(dialect_.id, "the ID is missing; every sample needs one");
     return text_of(field);
   }
 
@@ -224,7 +228,7 @@ class Csv : public BlockReader::Source {
     double value = 0;
     const Cell cell = mark_ == Mark::comma ? parse_with_comma(field, value) : parse(field, value);
     if (cell == Cell::number) return value;
-    if (cell == Cell::out_of_range) fail(column, quoted(field) + " is beyond the range of a double");
+    if (cell == Cell::out_of_range) fail(column, quoted(field) + " is too large for a double");
     if (!is_missing(field)) fail(column, quoted(field) + why_no_number(field));
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -233,14 +237,14 @@ class Csv : public BlockReader::Source {
     double ignored = 0;
     const bool point = parse(field, ignored) == Cell::number, comma = parse_with_comma(field, ignored) == Cell::number;
     if (!dialect_.may_have_commas() && comma)
-      return " is not a number: decimal commas are read only where semicolons or tabs divide the fields";
+      return " is not a number: decimal commas need semicolons or tabs between the fields";
     if (point || comma)
       return fmt::format(
           " has a {}, but line {} has a decimal {}; a file has one decimal mark and no thousands separators",
           point ? "point" : "comma", mark_line_, point ? "comma" : "point");
     if (has_thousands(field)) return " is not a number: thousands separators are not read";
     if (dialect_.id < 0 && std::any_of(field.begin(), field.end(), is_letter))
-      return " is not a number (a column that names samples must be given as the ID column)";
+      return " is not a number; if its column names the samples, give that as the ID column (--id)";
     return " is not a number";
   }
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -257,7 +261,7 @@ class Csv : public BlockReader::Source {
   std::optional<RowIndex> index_;
 };
 
-// Samples that are the file's columns, read whole. Their places need the lines of the file.
+// For files whose columns are the samples: read whole. place() needs the line numbers.
 class CsvColumns : public BlockReader::Source {
  public:
   explicit CsvColumns(std::unique_ptr<Csv> file)

@@ -19,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Lines from the start, at most a hundred and only one beyond 256 KiB.
+// The first lines: at most a hundred, and no more once they have 256 KiB.
 Lines first_lines(Records records) {
   constexpr std::size_t most_lines = 100, most_bytes = 1 << 18;
   Lines lines;
@@ -31,7 +31,7 @@ Lines first_lines(Records records) {
   return lines;
 }
 
-// Visits the line's fields with their places from 0, until `visit` returns false.
+// Calls visit(place, field) for each field, with places from 0, until it returns false.
 template <class Visit>
 void each_field(std::string_view line, char separator, Visit visit) {
   Fields fields(line, separator);
@@ -45,7 +45,7 @@ Index count_fields(std::string_view line, char separator) {
   return count;
 }
 
-// Whether any of the first `columns` fields but that of the ID is text.
+// Whether any of the first `columns` fields, except the ID, is text.
 bool has_text(std::string_view line, char separator, Index columns, Index id) {
   bool found = false;
   each_field(line, separator, [&](Index place, std::string_view field) {
@@ -55,7 +55,7 @@ bool has_text(std::string_view line, char separator, Index columns, Index id) {
   return found;
 }
 
-// Whichever of , ; and tab the line has most of, in doubt in that order.
+// The most frequent of , ; and tab; of equally frequent ones the first in this order.
 char most_frequent_separator(std::string_view line) {
   constexpr std::string_view candidates = ",;\t";
   std::array<std::size_t, candidates.size()> counts{};
@@ -68,7 +68,7 @@ char most_frequent_separator(std::string_view line) {
   return candidates[static_cast<std::size_t>(most - counts.begin())];
 }
 
-// The place from 1 that a wanted ID column of digits means; none where it is a name.
+// The place, from 1, if the ID column is given as a number; nothing if it is given as a name.
 std::optional<Index> place_of(const std::string& wanted) {
   Index place = 0;
   const char* const end = wanted.data() + wanted.size();
@@ -76,7 +76,7 @@ std::optional<Index> place_of(const std::string& wanted) {
   return result.ptr == end && result.ec == std::errc() ? std::optional(place) : std::nullopt;
 }
 
-// Where the first line has the wanted ID column, from 0; -1 where it does not.
+// The place of the wanted ID column in the first line, from 0; -1 if it has none.
 Index find_id(std::string_view first, char separator, Index columns, const std::string& wanted) {
   if (wanted.empty()) return -1;
   if (const auto place = place_of(wanted)) return *place >= 1 && *place <= columns ? *place - 1 : -1;
@@ -88,8 +88,8 @@ Index find_id(std::string_view first, char separator, Index columns, const std::
   return found;
 }
 
-// Whether the separator makes a table of the lines: in each the same number of fields, two or more, and after a header
-// nothing but numbers and gaps, save for the ID column.
+// Whether the separator makes a table of the lines: each has the same number of fields, at least
+// two, and all fields below the header are numbers or missing, except the IDs.
 bool makes_a_table(const Lines& lines, char separator, const std::string& wanted_id) {
   const Index columns = count_fields(lines[0], separator);
   const Index id = find_id(lines[0], separator, columns, wanted_id);
@@ -99,7 +99,8 @@ bool makes_a_table(const Lines& lines, char separator, const std::string& wanted
   });
 }
 
-// The first line's most frequent one. "1,5;2,7" has most commas, but only semicolons make a table of it.
+// The most frequent one of the first line, if it makes a table. In "1,5;2,7" commas are most
+// frequent, but only the semicolon makes a table.
 char separator_of(const Lines& lines, const std::string& wanted_id) {
   const char most = most_frequent_separator(lines[0]);
   if (most != ',' || lines[0].find_first_of(";\t") == std::string::npos) return most;
@@ -108,8 +109,8 @@ char separator_of(const Lines& lines, const std::string& wanted_id) {
   return most;
 }
 
-// Fields of the first line; the last ones do not count where the first lines have nothing in them, since some programs
-// end every line in a separator.
+// The number of fields of the first line. Last fields that are empty in all of the first lines do
+// not count, because some programs end every line with a separator.
 Index columns_of(const Lines& lines, char separator) {
   const Index fields = count_fields(lines[0], separator);
   Index used = 0;
@@ -135,23 +136,28 @@ std::string listed(const std::vector<std::string>& names) {
 void check_id(const std::string& path, const Dialect& dialect, const std::string& wanted) {
   if (place_of(wanted)) {
     if (dialect.id < 0 || dialect.id >= dialect.columns)
-      throw FormatError(
-          fmt::format("'{}' has no column {} for the IDs: it has {}", path, quoted(wanted), dialect.columns));
+      throw FormatError(fmt::format("'{}' has no column {} for the IDs; give a number from 1 to {}, or a name", path,
+                                    quoted(wanted), dialect.columns));
   } else if (const auto count = std::count(dialect.names.begin(), dialect.names.end(), wanted); count > 1) {
-    throw FormatError(fmt::format("'{}' has {} columns named {}; say the place of the one with the IDs, 1 to {}", path,
-                                  count, quoted(wanted), dialect.columns));
+    throw FormatError(fmt::format("'{}' has {} columns named {}; give the number of the one with the IDs, 1 to {}",
+                                  path, count, quoted(wanted), dialect.columns));
   } else if (count == 0 && !dialect.header) {
     throw FormatError(
-        fmt::format("'{}' has no column {} for the IDs, because it has no header; say the column's place, 1 to {}",
+        fmt::format("'{}' has no column {} for the IDs, because it has no header; give the column's number, 1 to {}",
                     path, quoted(wanted), dialect.columns));
   } else if (count == 0) {
-    throw FormatError(fmt::format("'{}' has no column {} for the IDs{}; its columns are {}", path, quoted(wanted),
-                                  did_you_mean(wanted, dialect.names), listed(dialect.names)));
+    const std::string near = did_you_mean(wanted, dialect.names);
+    throw FormatError(fmt::format("'{}' has no column {} for the IDs{} {}", path, quoted(wanted),
+                                  near.empty() ? "; its columns are" : near + " Its columns are",
+                                  listed(dialect.names)));
   }
-  if (dialect.columns < 2) throw FormatError(fmt::format("'{}' has no column but that of the IDs", path));
+  if (dialect.columns < 2)
+    throw FormatError(
+        fmt::format("'{}' has only the column of the IDs; samples need at least one column of numbers", path));
 }
 
-// Whether the numbers beside the ID column may be a header: two or more whole ones that rise, like years.
+// Whether the numbers beside the ID may be column names: at least two increasing whole numbers,
+// like years.
 bool like_years(std::string_view line, const Dialect& dialect) {
   double before = -1, number = 0;
   Index count = 0;
@@ -174,8 +180,9 @@ std::string_view id_field(std::string_view line, const Dialect& dialect) {
   return id;
 }
 
-// A first line is a header if it has text beside the ID column, or the wanted name, or nothing in the ID column. Of
-// "id,2019,2020" followed by "p1,…" the digits tell that "id" is not an ID; followed by "anna,…" nothing does.
+// The first line is a header if it has text beside the ID column, or the wanted name in it, or
+// nothing in it. "id,2019,2020" is a header if "p1,…" follows, because IDs with digits suggest that
+// "id" is none. If "anna,…" follows, it cannot be decided.
 bool is_header(const std::string& path, const Lines& lines, const Dialect& dialect, const std::string& wanted_id) {
   if (dialect.id >= 0) {
     const auto has_digits = [](std::string_view id) {
@@ -208,7 +215,7 @@ Dialect dialect_of(const std::string& path, const Records& records, bool tabs, c
     dialect.separator = tabs ? '\t' : separator_of(lines, wanted_id);
     dialect.columns = columns_of(lines, dialect.separator);
   }
-  if (dialect.columns == 0) throw FormatError(fmt::format("'{}' holds no line of numbers", path));
+  if (dialect.columns == 0) throw FormatError(fmt::format("'{}' has no line of numbers", path));
 
   const std::string_view first = lines[0];
   dialect.trailing_fields = count_fields(first, dialect.separator) > dialect.columns;

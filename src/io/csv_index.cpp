@@ -20,9 +20,9 @@ namespace cgmca::io {
 namespace {
 
 constexpr const char* kTitle = "cgmca-rows 1";
-constexpr std::uint64_t kApart = 1 << 20;  // bytes
+constexpr std::uint64_t kApart = 1 << 20;  // bytes between two anchors
 
-// Size and time of the last change.
+// The size of a file and the time of its last change.
 std::string state_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0)
@@ -62,7 +62,7 @@ std::optional<RowIndex> load_row_index(const std::string& path) {
   std::getline(lines, title);
   std::getline(lines, state);
   const auto fail = [&](const char* why) {
-    throw FormatError(fmt::format("'{}' {} '{}': make it anew by `cgmca index`, or remove it", name, why, path));
+    throw FormatError(fmt::format("'{}' {} '{}': make it again with `cgmca index`, or remove it", name, why, path));
   };
   if (title != kTitle) fail("is not an index of the rows of");
   if (state != state_of(path)) fail("was made of another file, or before the last change of");

@@ -1,4 +1,5 @@
-// Where the rows of a text file begin: one place a megabyte, so that a reader can start near any row.
+// Where the rows of a text file begin: one position per megabyte, so that a reader can start near
+// any row.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -18,18 +19,19 @@ struct RowIndex {
     Records::Place place;
   };
   Index rows = 0;
-  char mark = '?';             // of decimals: '.', ',', or none seen
-  std::int64_t mark_line = 0;  // where it is first seen
+  char mark = '?';             // decimal mark: '.' or ','; '?': no number has one
+  std::int64_t mark_line = 0;  // the first line that has it
   std::vector<Anchor> anchors;
 
-  // Notes where the row begins, if it is far enough from the last one that was noted.
+  // Adds an anchor for this row, if it is far enough from the last anchor.
   void note(Index row, const Records::Place& place);
-  const Anchor* before(Index row) const;  // the last one that is not after it; null: none
+  const Anchor* before(Index row) const;  // the last anchor up to this row; null: none
 };
 
-// Kept as text in PATH.rows, with the size of PATH and the time of its last change.
+// Writes the index as text to PATH.rows, with the size of PATH and the time of its last change.
 void save(const RowIndex& index, const std::string& path);
-// None where there is no such file. Throws FormatError where it is of another PATH, or damaged.
+// Nothing if there is no PATH.rows. Throws FormatError if that is damaged, or PATH has changed
+// since.
 std::optional<RowIndex> load_row_index(const std::string& path);
 
 }  // namespace cgmca::io

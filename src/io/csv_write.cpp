@@ -1,4 +1,4 @@
-// .csv, .tsv: one sample per line, below the names of the features where there are any.
+// .csv, .tsv: a header with the names of the features, if there are any, then one sample per line.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,12 +12,13 @@
 namespace cgmca::io {
 namespace {
 
-// A header of which every field reads as a number, or as a missing one, would come back as a sample.
+// If every name looks like a number or a missing value, the header would be read as a sample.
 bool makes_header(const Names& names) {
   return std::any_of(names.begin(), names.end(), [](const std::string& name) { return is_text(name); });
 }
 
-// In quotes, doubled within it, where it has a separator, a quote, a line end, or blanks that would be lost.
+// The name, in quotes if it has a separator, a quote, a line end, or blanks at its start or end.
+// Quotes within it are doubled.
 std::string field(const std::string& name, char separator) {
   const std::string special = std::string("\"\r\n") + separator;
   const bool blanks = name.starts_with(' ') || name.ends_with(' ');

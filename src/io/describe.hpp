@@ -1,4 +1,4 @@
-// What describe_file() needs of every format.
+// Shared by the implementations of describe_file() for each format.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,20 @@
 
 namespace cgmca::io {
 
-// How many of the numbers that are left are NaN.
+// Reads the rest of the source and counts the NaN.
 Index count_missing(BlockReader::Source& source);
 
-// A file's shape; a length beyond an Index becomes the largest one.
+// A file's shape as Index; lengths too large for it become the largest Index.
 std::vector<Index> shape_of(const Shape& shape);
 
-// Whether the shape has at least one axis and, apart from the samples, at least one number.
+// Whether the shape has at least one axis and at least one feature.
 bool is_matrix(const Shape& shape);
 
-// "a PDF document", "plain text; name it .csv …": of a file that cannot be read.
+// What a file that cannot be read is: "a PDF document", "plain text; name it .csv …".
 std::string what_it_seems_to_be(const std::string& path);
 
-// The same where its first bytes leave no doubt that it is in a format that is not read, whatever its name.
+// The same, but only if the first bytes show that it is in a format that cannot be read, whatever
+// its name.
 std::optional<std::string> foreign_kind(const std::string& path);
 
 }  // namespace cgmca::io

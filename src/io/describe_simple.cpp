@@ -1,4 +1,4 @@
-// What text and folders of images hold.
+// describe_file() for text and for folders of images.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ ArrayInfo describe_whole(BlockReader::Source& source, std::string type) {
 
 }  // namespace
 
-// A table whose first column is not of numbers is one with an ID column.
+// If the first column is not numeric, it is taken as an ID column.
 FileInfo describe_csv(const std::string& path) {
   FileInfo info{fmt::format("CSV, {}", separator_in_words(path)), {}};
   try {

@@ -1,4 +1,4 @@
-// The number types files hold, and their conversion to double or float.
+// The types of numbers in files, and their conversion to double or float.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -11,24 +11,24 @@ struct Element {
   enum class Kind { boolean, signed_integer, unsigned_integer, floating, complex };
   Kind kind = Kind::floating;
   Index size = 8;           // bytes: 1 (boolean), 1 2 4 8 (integers), 2 4 8 (floating), 8 16 (complex)
-  bool big_endian = false;  // of no meaning for a single byte
-  // What is read of a complex number a + ib: √(a² + b²), a² + b², a or b.
+  bool big_endian = false;  // ignored for single bytes
+  // What is read from a complex number a + ib: √(a² + b²), a² + b², a or b.
   enum class Part { magnitude, power, real, imaginary };
   Part part = Part::magnitude;
 };
 
-std::string name(const Element& element);  // as NumPy calls it: "bool", "uint8", "float64", "complex128"
+std::string name(const Element& element);  // NumPy's name: "bool", "uint8", "float64", "complex128"
 
-// Whether a float holds every value exactly: booleans, integers of 8 and 16 bits, floating-point numbers of 16 and 32,
-// and the parts of complex numbers of 2 × 32.
+// Whether a float represents every value exactly. It does for booleans, integers of 8 and 16 bits,
+// floating-point numbers of 16 and 32 bits, and parts of complex numbers of 2 × 32 bits.
 bool fits_single(const Element& element);
 
-// Whether the element's bytes are those of a Scalar in memory, so that none need be converted.
+// Whether the bytes are those of a Scalar in memory, so that they need no conversion.
 template <class Scalar>
 bool is_native(const Element& element);
 
-// out[i · stride] = the i-th of `count` elements stored one after the other at `in` (any
-// alignment). What Scalar, which is double or float, does not hold exactly is rounded to the nearest.
+// out[i · stride] = the i-th of `count` elements, which are contiguous at `in` (with any
+// alignment). Scalar is double or float; other values are rounded to the nearest one.
 template <class Scalar>
 void convert(const Element& element, const std::byte* in, Index count, Scalar* out, Index stride = 1);
 

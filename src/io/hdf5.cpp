@@ -1,10 +1,10 @@
 // .h5, .hdf5: one dataset of a tree of groups, named by its path.
 //
-// A dataset is an n-dimensional array in row-major order. With samples on the first axis, a run of
-// samples is a contiguous slab, and the same bytes in the same order as the columns of the
-// features × samples matrix: HDF5 reads straight into it. With samples on the last axis
-// (`columns`), the slab is a row-major features × samples matrix. Either way HDF5 converts integers
-// and floats of any width and byte order to double or float, and undoes compression chunk by chunk.
+// A dataset is an n-dimensional array in row-major order. If the samples are on the first axis, a
+// run of samples is a contiguous slab with the same order as the columns of the features × samples
+// matrix, and HDF5 reads it directly into that. If they are on the last axis (`columns`), the slab
+// is a row-major features × samples matrix. In both cases HDF5 converts integers and floats of any
+// width and byte order to double or float, and decompresses chunk by chunk.
 #include "io/hdf5.hpp"
 
 #include "io/common.hpp"
@@ -31,7 +31,7 @@ namespace {
 struct Description {
   Shape shape;
   std::string kind;     // "float64", "compound", …
-  std::string refusal;  // why it is no matrix of numbers and what to do; empty if it is one
+  std::string refusal;  // why it cannot be read as numbers, and what to do; empty if it can
   std::optional<ComplexMembers> complex;
 };
 
@@ -52,7 +52,7 @@ Description describe(hid_t dataset) {
       break;
     case H5T_ENUM:
       found.kind = "enum";
-      break;  // h5py's bool; read as its integers
+      break;  // h5py's bool, read as integers
     case H5T_COMPOUND:
       found.complex = complex_members(type.get());
       if (found.complex) {
@@ -117,10 +117,9 @@ Hdf5Handle open_file(const Hdf5Session& session, const std::string& path) {
   return file;
 }
 
-// A named dataset is opened outright, so that soft and external links are followed. A chunk that
-// two blocks of samples share is decompressed once if the chunks across all features, for one step
-// along the samples, stay in the cache; HDF5's own default is 1 MiB, ours is what is needed up to
-// 64.
+// Opens a dataset by its name, so that HDF5 follows soft and external links. Two blocks of samples
+// may share a chunk. It is decompressed only once if the cache holds all chunks of one step along
+// the samples. The cache is made as large as that needs, from 1 MiB (HDF5's default) to 64 MiB.
 Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
   Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) return dataset;
@@ -141,13 +140,13 @@ Hdf5Handle open_dataset(hid_t file, const std::string& name, bool columns) {
   constexpr double hdf5_default = 1 << 20;
   const auto cache = static_cast<std::size_t>(std::clamp(bytes, hdf5_default, most));
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  constexpr std::size_t slots = 10007;  // a prime, some hundred times the chunks usually held
+  constexpr std::size_t slots = 10007;  // a prime, about a hundred times the usual number of chunks
   H5Pset_chunk_cache(access.get(), slots, cache, H5D_CHUNK_CACHE_W0_DEFAULT);
-  dataset = Hdf5Handle();  // the cache is set when the last handle of a dataset is reopened
+  dataset = Hdf5Handle();  // HDF5 sets the cache only if no other handle of the dataset is open
   return {H5Dopen2(file, name.c_str(), access.get()), H5Dclose};
 }
 
-// h5py's lzf, blosc, zstd and the like are plugins that a machine may lack.
+// Throws if a filter is missing: lzf (of h5py), blosc, zstd and others are plugins.
 void check_filters(hid_t dataset, const std::string& where) {
   const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
@@ -158,7 +157,7 @@ void check_filters(hid_t dataset, const std::string& where) {
                                                name.size() - 1, name.data(), &settings);
     if (filter >= 0 && H5Zfilter_avail(filter) <= 0) {
       throw FormatError(
-          fmt::format("{} is compressed by the filter {} ('{}'), which HDF5 does not have here; "
+          fmt::format("{} is compressed by the filter {} ('{}'), which the HDF5 library lacks here; "
                       "store it with gzip",
                       where, filter, name.data()));
     }
@@ -167,7 +166,7 @@ void check_filters(hid_t dataset, const std::string& where) {
 
 constexpr std::string_view names_suffix = "_features";
 
-// Beside the dataset, or in an attribute of it.
+// The names of the features: from the dataset NAME_features, or from the attribute "features".
 std::vector<std::string> stored_names(hid_t file, hid_t dataset, const std::string& name) {
   const Hdf5Handle beside(H5Dopen2(file, (name + std::string(names_suffix)).c_str(), H5P_DEFAULT), H5Dclose);
   return beside ? texts_of_dataset(beside.get()) : features_attribute(dataset);
@@ -234,7 +233,7 @@ class Hdf5Source final : public BlockReader::Source {
     return X;
   }
 
-  // The next samples; of complex numbers the named member.
+  // The next samples; for complex numbers the part in the named member.
   template <class Scalar>
   Dense<Scalar> part(Index count, const std::string& member) const {
     Dense<Scalar> X = allocate<Scalar>(features_, count, where_);
@@ -301,7 +300,7 @@ FileInfo describe_hdf5(const std::string& path) {
       numeric.push_back(member.numeric && is_matrix(found.shape) && !found.complex);
     }
   }
-  // Sources have sessions of their own.
+  // After the session above has ended, because each source opens its own.
   for (std::size_t i = 0; i < info.arrays.size(); ++i) {
     ArrayInfo& array = info.arrays[i];
     if (!numeric[i]) continue;

@@ -1,4 +1,5 @@
-// The HDF5 library as this one may use it: silent, one thread at a time, nothing left open.
+// Wraps the HDF5 library so that it prints nothing, is used by one thread at a time, and leaves
+// nothing open.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -15,9 +16,9 @@
 
 namespace cgmca::io {
 
-// Every use of HDF5 happens while a session lives. It holds the one lock of the
-// process (Debian's HDF5 is not thread-safe) and, in place of HDF5's printing to stderr, keeps what
-// HDF5 says of each failing call.
+// HDF5 is used only while a session lives. The session holds the process-wide lock, because
+// Debian's HDF5 is not thread-safe. It keeps the messages of failing calls, which HDF5 would print
+// to stderr.
 class Hdf5Session {
  public:
   Hdf5Session();
@@ -25,7 +26,8 @@ class Hdf5Session {
   Hdf5Session(const Hdf5Session&) = delete;
   Hdf5Session& operator=(const Hdf5Session&) = delete;
 
-  // The deepest cause of the latest failure; of the latest failure of one function, empty if none.
+  // The deepest cause of the latest failure: of any call, or of one function (empty if none
+  // failed).
   std::string reason() const;
   std::string reason(const std::string& function) const;
 
@@ -58,7 +60,7 @@ class Hdf5Handle {
 
   explicit operator bool() const { return id_ >= 0; }
   hid_t get() const { return id_; }
-  bool close() {  // false where the last bytes could not be written
+  bool close() {  // false if the last bytes could not be written
     const hid_t id = std::exchange(id_, H5I_INVALID_HID);
     return id < 0 || close_(id) >= 0;
   }
@@ -68,29 +70,31 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-// Whether a float holds every number of this type exactly, or the parts of every complex number.
+// Whether a float represents all numbers of this type exactly (or all parts of complex numbers).
 bool fits_single(hid_t type);
 
-// The members of a record that is a complex number: {r, i} by h5py, {real, imag} by MATLAB and Octave.
+// The members of a record that is a complex number: {r, i} from h5py, {real, imag} from MATLAB and
+// Octave.
 struct ComplexMembers {
   std::string real, imaginary;
 };
 std::optional<ComplexMembers> complex_members(hid_t type);
 
-// The type in memory to read numbers as, double or float; of records the named member alone.
+// The type in memory: double or float. With `member`: a record of only this member.
 template <class Scalar>
 Hdf5Handle number_type(const std::string& member = "");
 
 std::vector<std::uint64_t> extent_of(hid_t dataset);
 
-// A text attribute; empty where there is none.
+// A text attribute; empty if there is none.
 std::string text_attribute(hid_t object, const char* name);
 
-// The texts of a dataset, of one axis at most; of the attribute "features" of it. Nothing where there are none.
+// The texts of a dataset, or of its attribute "features". Empty if it has none, or more than one
+// axis.
 std::vector<std::string> texts_of_dataset(hid_t dataset);
 std::vector<std::string> features_attribute(hid_t dataset);
 
-// An existing file, written by place. `target` is what messages call it.
+// An existing file that is written at given positions. Messages call it `target`.
 class PlacedFile {
  public:
   PlacedFile(const std::string& path, std::string target);
@@ -100,7 +104,7 @@ class PlacedFile {
 
   const std::string& target() const { return target_; }
   void write(std::uint64_t place, const void* bytes, std::size_t count) const;
-  // Throws IoError where the file could not become `size` bytes long (see ulimit -f), or the disk
+  // Throws IoError if the file must not become `size` bytes long (see ulimit -f), or if the disk
   // has no room for the first `start` of them.
   void reserve(std::uint64_t size, std::uint64_t start) const;
   std::uint64_t size() const;
@@ -112,18 +116,18 @@ class PlacedFile {
   int descriptor_;
 };
 
-// Makes the file an HDF5 file with a dataset of doubles, rows × columns, all of it but the numbers.
-// Returns their place, where they belong as native doubles, row-major without a gap.
+// Makes an HDF5 file with a dataset of doubles, rows × columns, without writing the numbers.
+// Returns the position where they belong, as native doubles in row-major order without gaps.
 //
-// An HDF5 file that meets a full disk can be neither finished nor closed, and HDF5 1.10 then
-// crashes as the process exits. So HDF5 only lays the file out, the little it writes being reserved
-// beforehand, and the numbers are written without it.
+// If the disk is full, HDF5 can neither finish nor close the file, and HDF5 1.10 crashes when the
+// process exits. So HDF5 only writes the structure, for which room is reserved beforehand. The
+// numbers are written without HDF5.
 struct Hdf5Layout {
   std::string dataset;
   Index rows, columns;
-  const std::vector<std::string>& names;  // kept beside it as `dataset`_features, unless there are none
-  bool matlab = false;                    // with a user block of 512 bytes, MATLAB's attributes and its cells
-  bool add = false;                       // to the file as it is, in place of a dataset of this name
+  const std::vector<std::string>& names;  // written as the dataset `dataset`_features, if there are any
+  bool matlab = false;                    // as MATLAB writes it: user block of 512 bytes, attributes, cells
+  bool add = false;                       // keep what the file has, except a dataset of this name
 };
 std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const Hdf5Layout& layout);
 

@@ -17,8 +17,8 @@ Hdf5Session::Hdf5Session() : lock_(hdf5_mutex()) {
 
 Hdf5Session::~Hdf5Session() { H5Eset_auto2(H5E_DEFAULT, previous_, previous_data_); }
 
-// Called by HDF5 as a public function of it fails. The error stack runs from that function (last,
-// upward) down to the cause (first). No exception may cross HDF5's frames.
+// HDF5 calls it when one of its public functions fails. The error stack begins with the cause and
+// ends with that function. No exception may pass through HDF5.
 herr_t Hdf5Session::record(hid_t stack, void* session) {
   Failure failure;
   const H5E_walk2_t visit = [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {

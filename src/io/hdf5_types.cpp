@@ -1,4 +1,4 @@
-// Numbers, complex numbers and texts as HDF5 files have them.
+// Numbers, complex numbers and texts in HDF5 files.
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -9,7 +9,7 @@
 namespace cgmca::io {
 namespace {
 
-// Of a dataset or an attribute, told apart by the functions that open and read it. One axis at most.
+// The texts of a dataset or an attribute; `read` is the function that reads it. At most one axis.
 template <class Read>
 std::vector<std::string> texts_of(hid_t type, hid_t space, Read read) {
   constexpr hssize_t most = 10'000'000;
@@ -51,7 +51,7 @@ bool fits_single(hid_t type) {
   if (H5Tget_class(type) != H5T_FLOAT) return false;
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
-  return exponent_bits <= 8 && mantissa_bits <= 23;  // those of a float
+  return exponent_bits <= 8 && mantissa_bits <= 23;  // a float has 8 and 23
 }
 
 std::optional<ComplexMembers> complex_members(hid_t type) {

@@ -1,4 +1,4 @@
-// .h5, .hdf5: a dataset, written as file and numbers apart (see lay_out_hdf5).
+// .h5, .hdf5: writes a dataset, first the structure by HDF5, then the numbers (see lay_out_hdf5).
 #include "io/hdf5.hpp"
 
 #include "io/source.hpp"
@@ -67,7 +67,7 @@ std::uint64_t PlacedFile::size() const {
 
 namespace {
 
-// What HDF5 writes around the numbers.
+// Everything in the file except the numbers.
 class Structure {
  public:
   Structure(const std::string& path, const PlacedFile& placed, const Hdf5Layout& layout)
@@ -100,12 +100,13 @@ class Structure {
     if (!good) throw IoError(fmt::format("cannot write '{}': {}", target_, session_.reason()));
   }
 
-  // What has this name, but not a group of an .h5 file with all that is in it.
+  // Removes the object of this name. Refuses to remove a group of an .h5 file, which may hold much.
   void remove(const std::string& name) const {
     const Hdf5Handle object(H5Oopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) return;
     if (!layout_.matlab && H5Iget_type(object.get()) != H5I_DATASET)
-      throw InvalidInput(fmt::format("'{}' in '{}' is a group and not replaced by an array", name, target_));
+      throw InvalidInput(
+          fmt::format("'{}' in '{}' is a group, which an array cannot replace; choose another name", name, target_));
     check(H5Ldelete(file_.get(), name.c_str(), H5P_DEFAULT) >= 0);
   }
 
@@ -138,7 +139,7 @@ class Structure {
     return place;
   }
 
-  // Texts of one length in bytes, shorter ones followed by zeros.
+  // Texts of equal length in bytes; shorter ones are padded with zeros.
   void make_texts(const std::string& name) const {
     std::size_t longest = 1;
     for (const std::string& text : layout_.names) longest = std::max(longest, text.size());
@@ -152,7 +153,7 @@ class Structure {
     check(H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0 && made.close());
   }
 
-  // A row of cells: references to texts, which MATLAB keeps in the group #refs#.
+  // A row of cells. A cell is a reference to a text, which MATLAB keeps in the group #refs#.
   void make_cell(const std::string& name) const {
     std::vector<hobj_ref_t> references;
     for (std::size_t i = 0; i < layout_.names.size(); ++i) {
@@ -188,7 +189,8 @@ class Structure {
 
 std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, const Hdf5Layout& layout) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(layout.rows * layout.columns) * sizeof(double);
-  // A few thousand bytes for short names; a group and its table for each part of a long one; an object for each cell.
+  // An upper bound: a few thousand bytes suffice for a short name; each part of a long path needs a
+  // group with its table, and each cell an object.
   std::uint64_t structure = (1 << 16) + 1024 * layout.dataset.size();
   for (const std::string& name : layout.names) structure += 2048 + 8 * name.size();
   const std::uint64_t there = layout.add ? placed.size() : 0;
@@ -198,7 +200,7 @@ std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, co
 
 namespace {
 
-// A row-major samples × features array is the columns of X one after the other.
+// A row-major samples × features array is the columns of X, one after the other.
 void produce_hdf5(const std::string& path, const std::string& target, const MatrixView& X, const Hdf5Layout& layout) {
   const PlacedFile file(path, target);
   std::uint64_t place = lay_out_hdf5(path, file, layout);

@@ -1,4 +1,4 @@
-// IDX, the format of MNIST; plain or compressed by gzip, told apart by content.
+// IDX, the format of MNIST; plain or compressed by gzip, which the first bytes show.
 //
 //   0 0  type  dimensions: one byte each    lengths: u32 each    elements      all big-endian
 //

@@ -35,7 +35,7 @@ class InMemory : public BlockReader::Source {
       return whole.template cast<Scalar>();
   }
 
-  Dense<Stored> X_;  // moved out once handed out whole
+  Dense<Stored> X_;  // empty after it was returned as a whole, because it is moved then
   Index features_, samples_, position_ = 0;
 };
 

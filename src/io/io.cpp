@@ -1,4 +1,4 @@
-// From a source's name to the format that reads it.
+// Finds the format that reads or writes a file, from its name and its first bytes.
 #include <cgmca/error.hpp>
 #include <cgmca/io.hpp>
 
@@ -69,8 +69,8 @@ std::string extension_of(const std::string& path) {
 
 [[noreturn]] void refuse_format(const std::string& path) {
   throw FormatError(
-      fmt::format("'{}' is in no format that can be read; it seems to be {}. Readable are .npy, .npz, .csv, .tsv, "
-                  "IDX (also .gz), .mat, .h5 or .hdf5, and a folder of PNG images",
+      fmt::format("'{}' is not in a format that can be read; it seems to be {}. Give .npy, .npz, .csv, .tsv, "
+                  "IDX (also .gz), .mat, .h5, .hdf5 or a folder of PNG images",
                   path, io::what_it_seems_to_be(path)));
 }
 
@@ -93,7 +93,8 @@ struct Name {
   std::string path, member;
 };
 
-// A path that exists is taken as it is; else the longest existing one that a ':' ends.
+// PATH:MEMBER. If the whole text is an existing path, it is the path; otherwise the path is the
+// longest existing one before a ':'.
 Name split(const std::string& source) {
   const auto exists = [](const std::string& path) {
     std::error_code ignored;
@@ -103,18 +104,21 @@ Name split(const std::string& source) {
   for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0; colon = source.rfind(':', colon - 1)) {
     const std::string path = source.substr(0, colon);
     if (!exists(path)) continue;
-    if (colon + 1 == source.size()) throw InvalidInput(fmt::format("'{}' names nothing after the ':'", source));
+    if (colon + 1 == source.size())
+      throw InvalidInput(fmt::format("'{}' names nothing after the ':'; name a member, or leave out the ':'", source));
     return {path, source.substr(colon + 1)};
   }
-  return {source, ""};  // opening it tells why it cannot be read
+  return {source, ""};  // opening it reports why it cannot be read
 }
 
-// The first ':' after an extension that has members ends the path. The member is empty where none is named.
+// PATH:MEMBER of a file to be written. The path ends at the first ':' after the extension of a
+// format with members. The member is empty if there is none.
 Name split_target(const std::string& target) {
   for (auto colon = target.find(':'); colon != std::string::npos; colon = target.find(':', colon + 1)) {
     const std::string path = target.substr(0, colon), extension = extension_of(path);
     if (extension != ".npz" && extension != ".mat" && extension != ".h5" && extension != ".hdf5") continue;
-    if (colon + 1 == target.size()) throw InvalidInput(fmt::format("'{}' names nothing after the ':'", target));
+    if (colon + 1 == target.size())
+      throw InvalidInput(fmt::format("'{}' names nothing after the ':'; name a member, or leave out the ':'", target));
     return {path, target.substr(colon + 1)};
   }
   return {target, ""};
@@ -135,7 +139,7 @@ Name split_target(const std::string& target) {
 
 void check_names(const MatrixView& X, const std::vector<std::string>& names) {
   if (!names.empty() && static_cast<Index>(names.size()) != X.rows())
-    throw InvalidInput(fmt::format("{} names of features for {} features", names.size(), X.rows()));
+    throw InvalidInput(fmt::format("{} names of features for {} features; give one for each", names.size(), X.rows()));
 }
 
 std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
@@ -149,7 +153,7 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
   return format.open(name.path, name.member, options);
 }
 
-// Runs `work`, which takes the memory a file asks for.
+// Runs `work`, and reports if there is too little memory for it.
 template <class Work>
 auto within_memory(const std::string& source, Work work) {
   try {
@@ -160,10 +164,11 @@ auto within_memory(const std::string& source, Work work) {
 }
 
 void check_block(Index max_samples) {
-  if (max_samples < 1) throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1", max_samples));
+  if (max_samples < 1)
+    throw InvalidInput(fmt::format("a block of {} samples was asked for; at least 1 is needed", max_samples));
 }
 
-// X(·, j) is the file's j-th row.
+// Writes X(·, j) as row j of the file.
 void write_rows(const std::string& target, const MatrixView& X, const std::string& variable, const io::Names& names) {
   const Name name = split_target(target);
   const std::string extension = extension_of(name.path), &path = name.path;
@@ -224,9 +229,10 @@ Eigen::MatrixXf BlockReader::next_single(Index max_samples) {
 
 void BlockReader::skip(Index count) {
   const auto n = samples();
-  if (count < 0 || (n && count > *n - position_))
-    throw InvalidInput(fmt::format("cannot skip {} samples of '{}': it holds {} and {} are passed", count, name_,
-                                   n ? fmt::format("{}", *n) : "some", position_));
+  if (count < 0) throw InvalidInput(fmt::format("cannot skip {} samples of '{}'; give 0 or more", count, name_));
+  if (n && count > *n - position_)
+    throw InvalidInput(
+        fmt::format("cannot skip {} samples of '{}': {} of its {} are left", count, name_, *n - position_, *n));
   source_->skip(count);
   position_ += count;
 }
@@ -258,7 +264,8 @@ FileInfo describe_file(const std::string& path) {
   try {
     return within_memory(path, [&] { return format.describe(path); });
   } catch (const FormatError& error) {
-    // Text and archives have said what is wrong with them; of other formats the file's kind may be the reason.
+    // The messages for text and archives say what is wrong. For other formats, also say what the
+    // file seems to be.
     const std::string kind = folder ? "" : io::what_it_seems_to_be(path);
     if (kind.empty() || kind.starts_with("binary") || kind.starts_with("a ZIP") || format.open == io::open_csv) throw;
     throw FormatError(fmt::format("{}. It seems to be {}", error.what(), kind));

@@ -1,11 +1,11 @@
-// .mat: MATLAB 5 (mat5.cpp) and MATLAB 7.3 (mat73.cpp). `file.mat:cfg.x` is the field x of the struct cfg.
+// .mat: MATLAB 5 (mat5.cpp) and MATLAB 7.3 (mat73.cpp). `file.mat:cfg.x` is the field x of the
+// struct cfg.
 //
-// MATLAB keeps arrays column-major: element (i1, i2, …) of an s1×s2×… array lies at
-// i1 + s1 (i2 + s2 (…)). Samples are the first index (the last if `columns`); the others are
-// flattened in row-major order, the last one fastest, as everywhere in cgmca. Hence A(n, h, w) here
-// and the .npy that SciPy and NumPy make of it give the same matrix, and so does A(h, w, n) with
-// `columns`. (In MATLAB itself, that is reshape(permute(A, [1 3 2]), n, []), not
-// reshape(A, n, []).)
+// MATLAB stores arrays column-major: element (i1, i2, …) of an s1×s2×… array is at the position
+// i1 + s1 (i2 + s2 (…)). Samples are the first index (the last one if `columns`). The others are
+// flattened in row-major order, the last one fastest, as everywhere in cgmca. So A(n, h, w) here and
+// the .npy file that SciPy and NumPy make from it give the same matrix, and so does A(h, w, n) with
+// `columns`. In MATLAB that matrix is reshape(permute(A, [1 3 2]), n, []), not reshape(A, n, []).
 #include "io/mat.hpp"
 
 #include "io/common.hpp"
@@ -35,7 +35,7 @@ bool is_numeric(const MatVariable& variable) {
   return std::find(numeric.begin(), numeric.end(), variable.matlab_class) != numeric.end();
 }
 
-// What to do about a variable that is not an array of numbers.
+// Why a variable cannot be read as numbers, and what to do.
 std::string refusal(const MatVariable& variable) {
   const std::string& kind = variable.matlab_class;
   if (kind == "char") return "is text (char), not numbers";
@@ -47,7 +47,7 @@ std::string type_of(const MatVariable& variable) {
   return (variable.sparse ? "sparse " : "") + std::string(variable.complex ? "complex " : "") + variable.matlab_class;
 }
 
-// MATLAB's own variables (of its subsystem) have no name, or one that begins with '#'.
+// Not one of MATLAB's own variables, which have no name, or one that begins with '#'.
 bool is_users(const MatVariable& variable) { return !variable.name.empty() && variable.name.front() != '#'; }
 
 std::vector<Member> members_of(const std::vector<MatVariable>& variables) {
@@ -65,7 +65,7 @@ struct Found {
   MatVariable variable;
 };
 
-// 'cfg.x' as it is where the file has a variable of that name (not MATLAB's), else field by field.
+// The variable called 'cfg.x' if there is one (not from MATLAB); otherwise the field x of cfg.
 Found find(MatFile& file, const std::string& path, const std::string& member) {
   std::vector<MatVariable> variables = file.list({});
   const auto whole = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == member; });
@@ -87,7 +87,7 @@ Found find(MatFile& file, const std::string& path, const std::string& member) {
   }
 }
 
-// A struct that is meant as a whole: which fields there are to name.
+// For a struct of which no field is named: lists the fields.
 [[noreturn]] void refuse_struct(MatFile& file, const std::string& path, const std::string& name, const MatPath& where) {
   const std::vector<MatVariable> fields = file.list(where);
   std::vector<std::string> kinds;
@@ -99,7 +99,7 @@ Found find(MatFile& file, const std::string& path, const std::string& member) {
                                 name, example, fmt::join(kinds, ", ")));
 }
 
-// Samples and features; FormatError of a size beyond any memory.
+// Samples and features. Throws FormatError if their product overflows.
 Layout layout_of(const MatVariable& variable, const ReadOptions& options, const std::string& where) {
   const Layout layout(variable.shape, options.columns, where);
   Index size = 0;
@@ -135,7 +135,7 @@ std::unique_ptr<BlockReader::Source> source_of(MatFile& file, const Found& found
 
 constexpr std::string_view names_suffix = "_features";
 
-// Beside the variable, in the file or in the struct that holds it.
+// The names of the features: the variable NAME_features in the same file or struct.
 std::vector<std::string> stored_names(MatFile& file, MatPath path) {
   path.back() += names_suffix;
   const std::vector<MatVariable> beside = file.list(MatPath(path.begin(), path.end() - 1));
@@ -154,7 +154,7 @@ std::optional<Index> missing_in(MatFile& file, const Found& found) {
   return count_missing(*source_of(file, found, {}, where));
 }
 
-// The variables at a path, and the fields of structs among them.
+// Describes the variables at a path and, recursively, the fields of structs.
 void describe_all(MatFile& file, const MatPath& path, FileInfo& info) {
   constexpr std::size_t deepest = 20;
   const std::vector<MatVariable> variables = file.list(path);
@@ -201,8 +201,8 @@ MatKind mat_kind(const std::string& path) {
   if (mark == "\0\1IM"sv || mark == "\1\0MI"sv) return MatKind::mat5;
   if (mark == "\0\2IM"sv || mark == "\2\0MI"sv) return MatKind::mat73;
   throw FormatError(
-      fmt::format("'{}' ({} bytes) has no header of a MATLAB 5 or 7.3 file; a MATLAB 4 file "
-                  "must be saved again, with save -v7",
+      fmt::format("'{}' ({} bytes) has no header of a MATLAB 5 or 7.3 file. Files of MATLAB 4, and of "
+                  "Octave's own formats, must be saved again with save -v7",
                   path, file.size()));
 }
 

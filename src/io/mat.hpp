@@ -1,4 +1,5 @@
-// What the two kinds of .mat files share: mat5*.cpp, mat73*.cpp, and mat.cpp that tells them apart.
+// The interface of the two kinds of .mat files, mat5*.cpp and mat73*.cpp; mat.cpp chooses between
+// them.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -18,8 +19,8 @@ namespace cgmca::io {
 struct MatVariable {
   std::string name, matlab_class;  // "double", "logical", "cell", "struct", …
   bool complex = false, sparse = false;
-  bool single = false;  // a float holds each of its numbers, or of their parts, exactly
-  Shape shape;          // as MATLAB's size() tells it
+  bool single = false;  // a float represents all of its numbers (or their parts) exactly
+  Shape shape;          // size() in MATLAB
 };
 
 using MatPath = std::vector<std::string>;  // {"cfg", "x"}: the field x of the struct cfg
@@ -31,30 +32,32 @@ class MatFile {
   MatFile& operator=(const MatFile&) = delete;
   virtual ~MatFile() = default;
 
-  // The fields of a struct; the variables of the file where the path is empty. FormatError of an array of structs.
+  // The fields of a struct, or the variables of the file if the path is empty. Throws FormatError
+  // for an array of structs.
   virtual std::vector<MatVariable> list(const MatPath& path) = 0;
 
-  // A full array with numbers in it, or the imaginary parts of one, as features × samples.
+  // A full array that is not empty, or its imaginary parts, as features × samples.
   virtual Matrix read(const MatPath& path, bool imaginary, const Layout& layout, const std::string& where) = 0;
   virtual Eigen::MatrixXf read_single(const MatPath& path, bool imaginary, const Layout& layout,
                                       const std::string& where) = 0;
   virtual Sparse read_sparse(const MatPath& path, const std::string& where) = 0;
 
-  // A cell array of texts, or the rows of a char array without the blanks after them; nothing where it is neither.
+  // The texts of a cell array, or the rows of a char array without trailing blanks; otherwise
+  // nothing.
   virtual std::vector<std::string> texts(const MatPath& path) = 0;
 };
 
 std::unique_ptr<MatFile> open_mat5(const std::string& path);
 std::unique_ptr<MatFile> open_mat73(const std::string& path);
 enum class MatKind { mat5, mat73 };
-MatKind mat_kind(const std::string& path);  // FormatError where it is neither
+MatKind mat_kind(const std::string& path);  // throws FormatError if it is neither
 
-// "an array of 1×3 structs; …": why its fields cannot be read.
+// "an array of 1×3 structs; …": why its fields cannot be read, and what to do.
 std::string refusal_of_struct_array(const std::string& name, const Shape& shape);
 
-// X as variable `name`, samples as rows, and the names of its features where there are any, as a file of
-// its own or, where `add` is true, added to a copy of `target` in which they replace variables of these
-// names. `path` is the file to make, `target` what messages call it.
+// Writes X as the variable `name`, samples as rows, and the names of its features, if there are
+// any. The file at `path` is made new; messages call it `target`. If `add`, it begins with the
+// variables of the file `target`, except those of the same names.
 struct MatOutput {
   std::string path, target, name;
   const MatrixView& X;
@@ -64,10 +67,10 @@ struct MatOutput {
 void produce_mat5(const MatOutput& output);
 void produce_mat73(const MatOutput& output);
 
-// MATLAB 5 files count a variable's bytes, tags included, in a signed 32-bit number.
+// MATLAB 5 files store the size of a variable, including tags, as a signed 32-bit number.
 constexpr std::uint64_t largest_mat5 = (std::uint64_t{1} << 31) - 1024;
 
-// As MATLAB 5, or as MATLAB 7.3 where X takes more than `largest` bytes.
+// Writes MATLAB 5, or MATLAB 7.3 if X has more than `largest` bytes.
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest,
                const std::vector<std::string>& names = {});
 
@@ -85,7 +88,7 @@ void fill(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>& X, const T* dat
   const Index step = strides[sample_axis];
 
   std::vector<Index> place(static_cast<std::size_t>(X.rows()), 0);
-  Index period = 1;  // features after which this axis has gone through all its values
+  Index period = 1;  // product of the lengths of the faster axes
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     if (axis == sample_axis) continue;
     const auto extent = static_cast<Index>(shape[axis]);

@@ -35,7 +35,7 @@ Mat5Frame::Mat5Frame(const std::string& path) : file_(path) {
     read(at, bytes.data(), bytes.size());
     const Mat5Tag tag = tag_at(bytes.data(), big_endian());
     if (tag.type != plain && tag.type != compressed)
-      damaged(fmt::format("byte {} begins no variable (type {})", at, tag.type));
+      damaged(fmt::format("there is no variable at byte {} (type {})", at, tag.type));
     const std::uint64_t end = at + mat5_tag_size + tag.length;
     if (end > file_.size()) damaged(fmt::format("it has {} bytes and needs {} at least", file_.size(), end));
     elements_.push_back({at + mat5_tag_size, tag});
@@ -48,7 +48,7 @@ std::uint64_t Mat5Frame::subsystem() const {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{header_[place + i]} << (8 * (big_endian() ? 7 - i : i));
   const auto begins = [&](const Mat5Element& element) { return element.begin == value + mat5_tag_size; };
-  return std::any_of(elements_.begin(), elements_.end(), begins) ? value : 0;  // blanks where there is none
+  return std::any_of(elements_.begin(), elements_.end(), begins) ? value : 0;  // it may be blanks
 }
 
 void Mat5Frame::read(std::uint64_t at, void* to, std::size_t count) const {
@@ -68,7 +68,7 @@ std::vector<unsigned char> Mat5Frame::contents(const Mat5Element& element) const
   return bytes;
 }
 
-// Flags, dimensions and name: MATLAB's names have 63 letters, its arrays a few dozen axes.
+// Enough for flags, dimensions and name: names have at most 63 letters, arrays a few dozen axes.
 std::vector<unsigned char> Mat5Frame::start(const Mat5Element& element) const {
   constexpr std::uint32_t most = 4096;
   if (element.tag.type == compressed) return inflate(element, most);
@@ -77,8 +77,8 @@ std::vector<unsigned char> Mat5Frame::start(const Mat5Element& element) const {
   return bytes;
 }
 
-// The zlib stream, which ends in a checksum of what it held, without the tag it begins with. Memory grows with what
-// is there, not with what the tag says.
+// Decompresses a zlib stream, which ends with a checksum, and removes the tag at its start. Memory
+// grows with the data that arrive, not with the size in the tag.
 std::vector<unsigned char> Mat5Frame::inflate(const Mat5Element& element, std::size_t most) const {
   z_stream stream{};
   if (inflateInit(&stream) != Z_OK) throw IoError(fmt::format("no memory to read '{}'", file_.path()));
@@ -119,7 +119,7 @@ std::string class_name(const Mat5Node& node) {
   return std::string(names[which < names.size() ? which : 0]);
 }
 
-// Not of a logical array: MATLAB 5 could make one of any class.
+// Never for logical arrays, because MATLAB 5 could make them from any class.
 bool fits_single(const Mat5Node& node) {
   const Mat5Class kind = node.kind;
   return !node.logical && (kind == Mat5Class::float32 || kind == Mat5Class::int8 || kind == Mat5Class::uint8 ||
@@ -163,7 +163,7 @@ class Mat5File final : public MatFile {
     return read_as<float>(path, imaginary, layout, where);
   }
 
-  // The lists of rows and values may be longer than the values are many.
+  // The lists of rows and values may have unused entries at the end.
   Sparse read_sparse(const MatPath& path, const std::string& where) override {
     Mat5Node node = find(path);
     if (node.shape.size() != 2) frame_.damaged(fmt::format("a sparse matrix of {}", text(node.shape)));
@@ -197,7 +197,7 @@ class Mat5File final : public MatFile {
     return values;
   }
 
-  // The variable at a path that list() has shown to be there.
+  // The variable at a path. list() has shown that it exists.
   Mat5Node find(const MatPath& path) {
     std::size_t index = 0;
     while (index < variables_.size() && variables_[index].name != path.front()) ++index;

@@ -3,18 +3,18 @@
 //   128 bytes                    text, place of the subsystem, version, "IM" (little-endian) or "MI"
 //   8 + length, repeated         element: type (14 plain variable, 15 zlib stream), length, data
 //
-// and within a variable, of which the zlib stream holds the tag of 8 bytes too, parts of the same kind:
+// A variable consists of parts with the same layout (a zlib stream also holds the tag of 8 bytes):
 //
 //   8 + 8                        flags: class, complex, logical
 //   8 + 4·rank, padded to 8      dimensions
 //   8 + name, padded to 8        name                (4 letters or fewer: 8 bytes in all)
 //   8 + length, padded to 8      numbers: type, length, data; a second one for imaginary parts
-//   of a cell array              a variable without a name for each cell
-//   of a struct                  length of a field's name, names, a variable for each field
-//   of a sparse matrix           row of each value, where each column begins, values, imaginary parts
+//   for a cell array             a variable without a name for each cell
+//   for a struct                 length of a field's name, names, a variable for each field
+//   for a sparse matrix          row of each value, where each column begins, values, imaginary parts
 //
-// Hand-written because matio 1.5.23 neither notices a file cut short, nor checks a compressed
-// variable's checksum or the lengths within it, nor reads logical sparse matrices, nor copies a
+// Hand-written because matio 1.5.23 does not notice a truncated file, does not check the checksum
+// or the lengths in a compressed variable, does not read logical sparse matrices, and cannot copy a
 // variable that it does not understand.
 #pragma once
 
@@ -40,19 +40,19 @@ struct Mat5Element {
   Mat5Tag tag;
 };
 
-// The outermost elements.
+// The header and the elements at the outermost level.
 class Mat5Frame {
  public:
-  explicit Mat5Frame(const std::string& path);  // every element lies within the file
+  explicit Mat5Frame(const std::string& path);  // throws FormatError if an element exceeds the file
 
   const File& file() const { return file_; }
   bool big_endian() const { return header_[126] == 'M'; }
   const std::array<unsigned char, mat5_header_size>& header() const { return header_; }
   const std::vector<Mat5Element>& elements() const { return elements_; }
-  // Place of the element that MATLAB keeps for objects and function handles; 0 where there is none.
+  // Position of the element in which MATLAB keeps objects and function handles; 0 if there is none.
   std::uint64_t subsystem() const;
 
-  // A variable's parts; of `start` at most the first 4096 bytes. A zlib stream is verified where all of it is read.
+  // The parts of a variable: all bytes, or about the first 4096. contents() verifies a zlib stream.
   std::vector<unsigned char> contents(const Mat5Element& element) const;
   std::vector<unsigned char> start(const Mat5Element& element) const;
 
@@ -87,7 +87,7 @@ enum class Mat5Class : std::uint32_t {
   opaque
 };
 
-// A variable within bytes that outlive it: what its header says, and the parts after it one by one.
+// A variable: its header, then its parts one by one. The bytes must outlive it.
 class Mat5Node {
  public:
   struct Part {
@@ -108,17 +108,17 @@ class Mat5Node {
   std::string name;
 
   std::uint64_t size() const;  // product of the shape
-  Part part();                 // the next one
-  Numbers numbers();           // the next one, which must be of numbers
-  Numbers all_numbers();       // the same, one a place of the shape
-  Mat5Node child();            // the next one, which must be a variable
+  Part part();                 // the next part
+  Numbers numbers();           // the next part, which must be numbers
+  Numbers all_numbers();       // the same, and there must be size() of them
+  Mat5Node child();            // the next part, which must be a variable
   void pass() { part(); }
-  // Whether rows, columns and values follow. Octave 7 calls a sparse logical matrix a full one of uint8, but stores
-  // 32-bit places, which no full one has.
+  // Whether rows, columns and values follow. Octave 7 labels a sparse logical matrix as full uint8,
+  // but stores 32-bit row numbers, which a full one does not have.
   bool is_sparse() const;
 
-  std::vector<std::string> fields();  // of a struct; its variables follow
-  std::vector<std::string> texts();   // rows of a char array, or texts of a cell array; nothing of another
+  std::vector<std::string> fields();  // names of the fields of a struct, whose variables follow
+  std::vector<std::string> texts();   // rows of a char array, or texts of a cell array; otherwise nothing
 
  private:
   std::uint32_t word(std::span<const unsigned char> bytes, std::size_t at) const;

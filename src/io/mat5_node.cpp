@@ -78,7 +78,8 @@ std::uint32_t Mat5Node::word(std::span<const unsigned char> bytes, std::size_t a
   return value;
 }
 
-// Up to 4 bytes of data sit in the tag itself, whose first word then holds their number above the type.
+// Up to 4 bytes of data are in the tag itself. The upper half of its first word is then their
+// number.
 Mat5Node::Part Mat5Node::part() {
   if (rest_.size() < mat5_tag_size) frame_->damaged("a variable ends within its own header");
   const std::uint32_t type = word(rest_, 0), length = word(rest_, 4);

@@ -1,5 +1,5 @@
-// MATLAB 5 files of doubles and cell arrays of texts (see mat5.hpp). A file that a variable is added
-// to is copied element by element, so that whatever it holds stays as it is.
+// MATLAB 5 files of doubles and cell arrays of texts (see mat5.hpp). To add a variable, the old
+// file is copied element by element, so that everything else in it stays as it is.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ T swapped(T value) {
   return value;
 }
 
-// Parts of a variable, as bytes in the file's order.
+// The parts of a variable as bytes, in the byte order of the file.
 class Parts {
  public:
   explicit Parts(bool swap) : swap_(swap) {}
@@ -70,7 +70,7 @@ class Parts {
   std::string bytes_;
 };
 
-// One row of texts.
+// A cell array with one row of texts.
 std::string cell_of_texts(const std::string& name, const std::vector<std::string>& texts, bool swap) {
   constexpr std::uint32_t cell = 1, text = 4;
   Parts cells(swap);
@@ -80,7 +80,7 @@ std::string cell_of_texts(const std::string& name, const std::vector<std::string
     Parts one(swap);
     one.start(text, 1, static_cast<Index>(units.size()), "");
     const bool ascii = std::all_of(units.begin(), units.end(), [](std::uint16_t unit) { return unit < 0x80; });
-    one.part(ascii ? uint16 : utf16, units);  // which is what MATLAB writes and every reader knows
+    one.part(ascii ? uint16 : utf16, units);  // as MATLAB writes it and every reader understands
     cells.variable(one);
   }
   Parts whole(swap);
@@ -111,7 +111,7 @@ class Mat5Writer {
     }
   }
 
-  // Samples × features, column-major as MATLAB has it: the rows of X one after the other, some at a time.
+  // Samples × features, column-major as in MATLAB: the rows of X one after the other, in blocks.
   void write_matrix() {
     const MatrixView& X = output_.X;
     Parts parts(swap_);
@@ -156,7 +156,8 @@ class Mat5Writer {
 
 constexpr bool big_endian_here = std::endian::native == std::endian::big;
 
-// The old file's elements but those replaced; the new ones; what MATLAB keeps for its objects last, as MATLAB has it.
+// Writes the old elements except those replaced, then the new ones, then the element that MATLAB
+// keeps for its objects, because MATLAB has it last.
 void add_variable(const MatOutput& output) {
   const Mat5Frame old(output.target);
   Mat5Writer writer(output, old.big_endian() != big_endian_here);
@@ -182,7 +183,7 @@ void add_variable(const MatOutput& output) {
 
 void produce_mat5(const MatOutput& output) {
   if (output.add) return add_variable(output);
-  // A header of our own without the time: the same matrix gives the same bytes.
+  // The header has no time, so that the same matrix gives the same bytes.
   std::string header = "MATLAB 5.0 MAT-file, written by cgmca";
   header.resize(116, ' ');
   header.resize(124, '\0');

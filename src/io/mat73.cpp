@@ -1,19 +1,22 @@
-// MATLAB 7.3 files: an HDF5 file after 512 bytes, the first 128 of which are a header like MATLAB
-// 5's.
+// MATLAB 7.3 files: an HDF5 file after 512 bytes, the first 128 of which are a header as in MATLAB
+// 5.
 //
-// Every variable is an object of the root group. A dataset has MATLAB's axes in reversed order,
-// which makes MATLAB's column-major array and HDF5's row-major one the same bytes. Attributes tell
-// the rest:
+// Every variable is an object in the root group. A dataset has the axes in reversed order, so that
+// MATLAB's column-major array and HDF5's row-major one are the same bytes. Attributes give the
+// rest:
 //
 //   MATLAB_class     "double", "logical", "char", "cell", "struct", …
 //   MATLAB_empty     the array holds no numbers: the dataset's content is its size
 //   MATLAB_sparse    the rows of a sparse matrix: a group of data, ir (row of each value) and jc
 //                    (where each column begins)
 //
-// Complex numbers are records of {real, imag}. A struct is a group of its fields; an array of structs is a group whose
-// fields are references, without a class. A cell array is a dataset of references. matio 1.5.23 is not used, because it
-// does not recognize a class whose text is padded in another way than MATLAB's (by h5py, hdf5storage), lists no
-// variable after one that it does not understand, and passes over numbers that HDF5 fails to read.
+// Complex numbers are records of {real, imag}. A struct is a group of its fields. An array of
+// structs is a group whose fields are references without a class. A cell array is a dataset of
+// references.
+//
+// matio 1.5.23 is not used because it does not recognize a class whose text is padded differently
+// from MATLAB's (by h5py, hdf5storage), stops listing at a variable that it does not understand,
+// and ignores it when HDF5 cannot read numbers.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -43,7 +46,7 @@ Shape shape_of_empty(hid_t dataset) {
   return size;
 }
 
-// A dataset without MATLAB_class was not written by MATLAB; numbers are numbers all the same.
+// The class of a dataset without MATLAB_class, which was not written by MATLAB.
 std::string class_of_type(hid_t type) {
   if (complex_members(type)) return class_of_type(Hdf5Handle(H5Tget_member_type(type, 0), H5Tclose).get());
   const auto bits = 8 * H5Tget_size(type);
@@ -58,7 +61,7 @@ Hdf5Handle open_dataset(hid_t group, const char* name) {
   return {H5Dopen2(group, name, H5P_DEFAULT), H5Dclose};
 }
 
-// {rows, columns} of a sparse matrix: MATLAB keeps the rows, and one place more than there are columns.
+// {rows, columns} of a sparse matrix. MATLAB stores the number of rows; jc has columns + 1 entries.
 Shape shape_of_sparse(hid_t group) {
   std::uint64_t rows = 0;
   const Hdf5Handle attribute(H5Aopen(group, "MATLAB_sparse", H5P_DEFAULT), H5Aclose), jc = open_dataset(group, "jc");
@@ -94,7 +97,7 @@ MatVariable describe(hid_t object, const char* name) {
 
 struct Listing {
   std::vector<MatVariable> variables;
-  std::exception_ptr failure;  // no exception may cross HDF5's frames
+  std::exception_ptr failure;  // kept here because no exception may pass through HDF5
 };
 
 herr_t list_link(hid_t group, const char* name, const H5L_info_t*, void* data) {
@@ -177,7 +180,7 @@ class Mat73File final : public MatFile {
     throw FormatError(fmt::format("'{}' is a damaged .mat file: {}", path_, session_.reason()));
   }
 
-  // Nothing of a dataset that is not there: a sparse matrix of zeros has neither rows nor values.
+  // Empty if the dataset does not exist: a sparse matrix of zeros has neither rows nor values.
   template <class T>
   std::vector<T> read_vector(hid_t group, const char* name, const Hdf5Handle& type, const std::string& where) const {
     const Hdf5Handle dataset = open_dataset(group, name);
@@ -234,7 +237,7 @@ class Mat73File final : public MatFile {
     const Shape shape = dataset ? reversed_shape(dataset.get()) : Shape{};
     std::uint64_t stored = 1;
     for (const std::uint64_t length : shape) stored *= length;
-    if (dataset && stored != static_cast<std::uint64_t>(X.size())) {  // MATLAB_empty, and yet not empty
+    if (dataset && stored != static_cast<std::uint64_t>(X.size())) {  // a wrong MATLAB_empty
       throw FormatError(fmt::format("{} claims {} numbers where {} numbers are stored", where,
                                     text(describe(dataset.get(), "").shape), text(shape)));
     }
@@ -248,7 +251,7 @@ class Mat73File final : public MatFile {
     return X;
   }
 
-  const Hdf5Session session_;  // as long as the file is open
+  const Hdf5Session session_;  // lives as long as the file is open
   std::string path_;
   Hdf5Handle file_;
 };

@@ -1,4 +1,4 @@
-// .mat files of one variable, or one variable more in a file that exists, and the names of its features.
+// Writes a variable and the names of its features to a .mat file: a new one, or one that exists.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace cgmca::io {
 namespace {
 
-// What MATLAB's isvarname accepts.
+// Accepts what MATLAB's isvarname accepts.
 void check_name(const std::string& name) {
   constexpr std::array<std::string_view, 20> keywords{
       "break",  "case", "catch",     "classdef", "continue",   "else",   "elseif", "end",    "for", "function",
@@ -37,7 +37,7 @@ std::uint64_t bytes_of(const MatrixView& X) { return static_cast<std::uint64_t>(
 
 }  // namespace
 
-// MATLAB's samples × features array is a row-major one of features × samples.
+// A column-major samples × features array (MATLAB) is a row-major features × samples one (HDF5).
 void produce_mat73(const MatOutput& output) {
   const MatrixView& X = output.X;
   if (output.add) copy_file(output.target, output.path);

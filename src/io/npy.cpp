@@ -6,7 +6,7 @@
 //
 //   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //
-// Hand-written because Debian has no C++ library for it that reads in blocks and trusts no header.
+// Hand-written because Debian has no C++ library that reads it in blocks and checks the header.
 #include "npy.hpp"
 
 #include <cgmca/error.hpp>
@@ -32,17 +32,17 @@ namespace cgmca::io {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t longest_header = 1 << 20;  // those of plain numbers have some hundred bytes
+constexpr std::size_t longest_header = 1 << 20;  // arrays of numbers need about a hundred bytes
 constexpr std::size_t most_dimensions = 64;      // NumPy's own limit
 
-// As many bytes as there are, at most `count`.
+// The next `count` bytes, or fewer at the end.
 std::string read_text(Bytes& bytes, std::size_t count) {
   std::string text(std::min<std::uint64_t>(count, bytes.remaining().value_or(count)), '\0');
   text.resize(bytes.read(text.data(), text.size()));
   return text;
 }
 
-// The Python dictionary in the header; what it cannot hold is refused where it stands.
+// Parses the Python dictionary in the header. Errors quote the text where they occur.
 class HeaderParser {
  public:
   HeaderParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
@@ -129,7 +129,7 @@ class HeaderParser {
     return result;
   }
 
-  // The fields of a structured array: a list of tuples, which strings may be in.
+  // Skips the fields of a structured array: a list of tuples, which may have strings in them.
   void pass_list() {
     int depth = 0;
     do {
@@ -145,7 +145,7 @@ class HeaderParser {
     } while (depth > 0);
   }
 
-  // Byte order ('<' '>' '=' '|'), kind, size in bytes ('U': in letters of 4 bytes).
+  // Byte order ('<' '>' '=' '|'), kind, size in bytes (for 'U' in characters of 4 bytes).
   Element element() {
     blanks();
     if (text_.starts_with('[')) {

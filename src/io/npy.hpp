@@ -1,4 +1,4 @@
-// An NPY array wherever it lies: a file of its own, or a member of an NPZ archive.
+// An NPY array, in its own file or as a member of an NPZ archive.
 #pragma once
 
 #include <functional>
@@ -14,23 +14,24 @@ namespace cgmca::io {
 
 struct NpyHeader {
   ArrayHeader array;
-  std::string type;         // "float64", or as the file has it: "<U5"
-  std::string refusal;      // why it is not an array of numbers, and what to do; empty if it is one
-  char text = '\0';         // 'U' (UCS-4) or 'S' (bytes) of an array of texts
-  std::size_t letters = 0;  // of each text, shorter ones being followed by zeros
+  std::string type;         // "float64"; for other types as in the file: "<U5"
+  std::string refusal;      // why it cannot be read as numbers, and what to do; empty if it can
+  char text = '\0';         // for an array of texts: 'U' (UCS-4) or 'S' (bytes)
+  std::size_t letters = 0;  // length of each text; shorter ones are padded with zeros
 };
 NpyHeader npy_header(const std::string& name, Bytes& bytes);
 
 std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::unique_ptr<Bytes> bytes,
                                                 const ReadOptions& options);
 
-// An array of texts, in UTF-8; nothing where it is no such array, or a damaged one.
+// The elements of an array of texts, as UTF-8; empty if it is another array, or damaged.
 std::vector<std::string> npy_texts(const std::string& name, std::unique_ptr<Bytes> bytes);
 
-// Shape and type, and of real numbers how many are NaN.
+// Shape, type and, for real numbers, how many are NaN.
 ArrayInfo describe_npy_array(const std::string& name, std::unique_ptr<Bytes> bytes);
 
-// The whole of an NPY file of doubles, samples as rows, and one of texts, in parts: `put` is given one after the other.
+// Calls `put` with one piece after the other of an NPY file: of doubles with samples as rows, or of
+// texts.
 using Put = std::function<void(const void* bytes, std::size_t count)>;
 void put_npy(const MatrixView& X, const Put& put);
 void put_npy(const std::vector<std::string>& texts, const Put& put);

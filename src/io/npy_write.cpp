@@ -1,4 +1,5 @@
-// NPY files of doubles and of texts (see npy.cpp), as files of their own and as members of NPZ.
+// NPY arrays of doubles and of texts (see npy.cpp), in their own files or as members of NPZ
+// archives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 
-// The elements start at a multiple of 64 bytes; the header ends in a newline.
+// The header ends with a newline, and is padded so that the elements begin at a multiple of 64
+// bytes.
 void put_header(const std::string& type, const std::string& shape, const Put& put) {
   std::string header =
       fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", native_order, type, shape);

@@ -1,11 +1,12 @@
-// NPZ, NumPy's format for several arrays: a ZIP archive whose members are NPY arrays, stored or deflated.
+// NPZ, NumPy's format for several arrays: a ZIP archive whose members are NPY arrays, stored or
+// deflated.
 //
-// scipy.sparse.save_npz keeps one sparse matrix as several members, which are read as the matrix they make:
+// scipy.sparse.save_npz stores one sparse matrix as several members. They are read as that matrix:
 //
-//   format          'csr', 'csc' or 'coo'
-//   shape, data     rows and columns; the values
-//   indices, indptr of csr the column of each value and where each row begins; of csc the other way round
-//   row, col        of coo
+//   format            'csr', 'csc' or 'coo'
+//   shape, data       number of rows and columns; the values
+//   indices, indptr   csr: column of each value, where each row begins; csc: row, where each column begins
+//   row, col          coo: row and column of each value
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ class Npz {
     return open_member(archive_, entry, title(entry), share);
   }
 
-  // Names of features are not data.
+  // Whether a member holds the names of the features of another one.
   bool names_features(const std::string& name) const {
     return name.ends_with(names_suffix) && find(name.substr(0, name.size() - names_suffix.size())) != nullptr;
   }
@@ -58,7 +59,7 @@ class Npz {
     return entry == nullptr ? std::vector<std::string>() : npy_texts(title(*entry), open(*entry));
   }
 
-  // "csr", "csc", "coo" where all members belong to one sparse matrix; else empty.
+  // "csr", "csc" or "coo" if the archive holds one sparse matrix; otherwise empty.
   std::string sparse_format() const {
     const Entry* const format = find("format");
     if (format == nullptr || find("shape") == nullptr || find("data") == nullptr) return {};
@@ -73,7 +74,7 @@ class Npz {
   const Entry& need(const char* name) const {
     const Entry* const entry = find(name);
     if (entry == nullptr)
-      throw FormatError(fmt::format("'{}' is a sparse matrix without its member '{}'", path_, name));
+      throw FormatError(fmt::format("'{}' is a damaged sparse matrix: it has no member '{}'", path_, name));
     return *entry;
   }
   // A vector of real numbers, or of the real (imaginary) parts of complex ones.
@@ -87,7 +88,8 @@ class Npz {
   bool is_complex(const Entry& entry) const {
     return npy_header(title(entry), *open(entry)).array.element.kind == Element::Kind::complex;
   }
-  // As one column: samples are the elements, so that they are the columns of a row; stacked parts come one by one.
+  // A vector as one column. Its elements are read as samples of one feature; stacked complex
+  // numbers give all real parts, then all imaginary parts.
   Matrix read_vector(const Entry& entry, ComplexAs complex) const {
     const auto source = npy_source(title(entry), open(entry), {.columns = false, .complex = complex});
     const Matrix rows = source->next(std::numeric_limits<Index>::max()).transpose();
@@ -97,7 +99,7 @@ class Npz {
     std::vector<std::uint64_t> result;
     for (const double x : numbers(name)) {
       if (!(x >= 0 && x < 9e15))
-        throw FormatError(fmt::format("'{}': '{}' of the sparse matrix holds {}", path_, name, x));
+        throw FormatError(fmt::format("'{}' is a damaged sparse matrix: its member '{}' holds {}", path_, name, x));
       result.push_back(static_cast<std::uint64_t>(x));
     }
     return result;

@@ -1,8 +1,8 @@
-// NPZ archives, by libzip: members are stored, not compressed, so that they can be read in any order.
+// NPZ archives, by libzip. Members are stored uncompressed, so that they can be read in any order.
 //
-// libzip writes a file of its own beside the one it is told and renames it. Here that one is itself
-// the temporary file of write_atomically(). To add a member, that file begins as a copy of the
-// archive; libzip copies what it does not replace byte by byte.
+// libzip writes to its own temporary file and renames it to the path that it is given. That path is
+// the temporary file of write_atomically(). To add a member, the archive is first copied there;
+// libzip then copies the members that are not replaced byte by byte.
 #include <cgmca/error.hpp>
 
 #include <fcntl.h>
@@ -36,7 +36,8 @@ void check_name(const std::string& name) {
   if (bad) throw InvalidInput(fmt::format("'{}' cannot name a member of a .npz file; use a name such as X", name));
 }
 
-// The bytes of an NPY file in memory: long runs stay where they are, and must stay there until the archive is closed.
+// The bytes of an NPY file in memory. Those of X are not copied, so X must live until the archive
+// is closed.
 class Fragments {
  public:
   void add_copy(const void* bytes, std::size_t count) {
@@ -44,7 +45,7 @@ class Fragments {
     add(copies_.back()->data(), count);
   }
   void add(const void* bytes, std::size_t count) {
-    // libzip wants what it does not change as not const.
+    // libzip takes a pointer to non-const, but does not change the bytes.
     fragments_.push_back({static_cast<zip_uint8_t*>(const_cast<void*>(bytes)), count});
   }
   zip_source_t* source(zip_t* zip) const {
@@ -69,7 +70,7 @@ class ZipWriter {
     throw IoError(fmt::format("cannot write '{}': {}", target_, reason));
   }
 
-  // In place of a member of that name, if there is one; named with or without ".npy".
+  // Adds a member, and replaces one of the same name, with or without ".npy".
   void put(const std::string& name, const Fragments& contents) {
     zip_source_t* const source = contents.source(zip_.get());
     check(source != nullptr);
@@ -80,7 +81,7 @@ class ZipWriter {
     if (index < 0) zip_source_free(source);
     check(index >= 0);
     const auto place = static_cast<zip_uint64_t>(index);
-    constexpr zip_uint16_t first_of_1980 = 1 << 5 | 1;  // as NumPy has it: the same matrix gives the same bytes
+    constexpr zip_uint16_t first_of_1980 = 1 << 5 | 1;  // as NumPy; a fixed date gives the same bytes
     check(zip_set_file_compression(zip_.get(), place, ZIP_CM_STORE, 0) == 0);
     check(zip_file_set_dostime(zip_.get(), place, 0, first_of_1980, 0) == 0);
   }
@@ -122,7 +123,7 @@ void put_all(const std::string& temporary, const std::string& path, int flags, c
   ZipWriter zip(temporary, path, flags);
   zip.put(member, array);
   if (names.empty())
-    zip.remove(member + "_features");  // of an earlier array
+    zip.remove(member + "_features");  // the names of an array that is replaced
   else
     zip.put(member + "_features", texts);
   zip.close();
@@ -139,7 +140,7 @@ void write_npz(const std::string& path, const std::string& member, const MatrixV
 
 void add_to_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
   check_name(bare(member));
-  open_archive(path);  // tells what is wrong with it
+  open_archive(path);  // reports what is wrong with it, if anything
   write_atomically(path, [&](const std::string& temporary) {
     copy_file(path, temporary);
     put_all(temporary, path, 0, bare(member), X, names);

@@ -1,14 +1,14 @@
 // One PNG image, by libpng.
 //
-// Values are those stored, neither scaled nor corrected for gamma or colour profile: 0..255, or
-// 0..65535 from 16-bit files. What is stored in fewer than 8 bits, or through a palette, is spread
-// to the 8 bits it stands for, since PNG optimizers choose such storage file by file without
-// changing the picture; a palette of greys alone gives a grey image.
+// The values are the stored ones, neither scaled nor corrected for gamma or colour profile: 0..255,
+// or 0..65535 from 16-bit files. Palettes, and values of fewer than 8 bits, are expanded to 8 bits,
+// because PNG optimizers choose such storage for each file without changing the picture. A palette
+// of greys only gives a grey image.
 //
 //   grey    h·w     features, row by row
 //   colour  h·w·3   features, red, green and blue of a pixel together (as NumPy's h × w × 3)
 //
-// Opaque alpha is dropped. Transparency is refused: which background was meant is not ours to say.
+// Opaque alpha is dropped. Transparent images are refused, because the background is unknown.
 #include "io/png.hpp"
 
 #include "io/common.hpp"
@@ -35,10 +35,9 @@ namespace {
 
 using FilePointer = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
 
-// libpng leaves an error by longjmp, which must not pass over destructors. Every function here that
-// calls setjmp therefore owns nothing, changes no local variable after it, and returns false where
-// libpng gave up; whatever needs destroying belongs to the Decoder, whose destructor runs in any
-// case.
+// libpng reports errors by longjmp, which must not skip destructors. So a function here that calls
+// setjmp owns nothing, changes no local variable after it, and returns false if libpng fails.
+// Everything that must be destroyed belongs to the Decoder, whose destructor always runs.
 class Decoder {
  public:
   explicit Decoder(const std::string& path)
@@ -57,8 +56,8 @@ class Decoder {
 
   ImageKind header() {
     if (!read_header()) fail();
-    // Deflate makes 1032 bytes of one at most: a size beyond that is a lie to be found out before
-    // memory is taken for it.
+    // Deflate expands a byte to at most 1032. A larger image size is wrong, and is refused before
+    // memory is allocated for it.
     constexpr std::uint64_t deflate = 1032;
     const std::uint64_t promised = std::uint64_t{stored_row_} * height_;
     if (promised / deflate > bytes_) {
@@ -68,7 +67,8 @@ class Decoder {
     return {.width = width_, .height = height_, .channels = channels_ <= 2 || grey_palette_ ? 1 : 3, .bits = depth_};
   }
 
-  // libpng's rows hold colours, then alpha where there is one, 16-bit values big-endian.
+  // A pixel in libpng's rows has its colours, then alpha if there is one; 16-bit values are
+  // big-endian.
   template <class Scalar>
   void pixels(const ImageKind& kind, Scalar* values) {
     make_rows();
@@ -83,9 +83,9 @@ class Decoder {
         if (channel < kept) {
           values[pixel * kept + channel] = static_cast<Scalar>(value);
         } else if (channel == colours && value != opaque) {
-          throw FormatError(
-              fmt::format("'{}' is transparent at row {}, column {} (alpha {} of {}); lay it on a background", path_,
-                          pixel / width_, pixel % width_, value, opaque));
+          throw FormatError(fmt::format(
+              "'{}' is transparent at row {}, column {} (alpha {} of {}); save it with an opaque background", path_,
+              pixel / width_, pixel % width_, value, opaque));
         }
       }
     }
@@ -95,7 +95,7 @@ class Decoder {
   bool read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, file_.get(), read_bytes);
-    // -1: gamma, profiles, texts and every other chunk that does not make up the pixels
+    // -1: ignore gamma, profiles, texts and all other chunks without pixels
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);
     stored_row_ = png_get_rowbytes(png_, info_);
@@ -149,11 +149,11 @@ class Decoder {
     std::strncpy(self->message_.data(), message, self->message_.size() - 1);
     png_longjmp(png, 1);
   }
-  static void on_warning(png_structp, png_const_charp) {}  // the pixels are sound all the same
+  static void on_warning(png_structp, png_const_charp) {}  // warnings do not concern the pixels
 
   [[noreturn]] void fail() const {
     if (std::ferror(file_.get()) != 0) throw IoError(fmt::format("cannot read '{}'", path_));
-    throw FormatError(fmt::format("'{}' ({} bytes) is not a sound PNG image: {}", path_, bytes_, message_.data()));
+    throw FormatError(fmt::format("'{}' ({} bytes) is not a valid PNG image: {}", path_, bytes_, message_.data()));
   }
 
   std::string path_;

@@ -23,10 +23,11 @@ struct Image {
   Vector values;  // row by row, channels together: height × width × channels
 };
 
-// Throws IoError (cannot be read) or FormatError (no PNG, damaged, with transparency).
+// Throws IoError (cannot be read) or FormatError (not a PNG, damaged, or transparent).
 Image decode_png(const std::string& path);
 
-// The kind alone; and the values, kind.features() of them, unless the kind is not the one wanted.
+// png_kind() reads only the header. The other reads kind.features() values, if the image is of the
+// wanted kind.
 ImageKind png_kind(const std::string& path);
 template <class Scalar>  // double or float
 ImageKind decode_png(const std::string& path, const ImageKind& wanted, Scalar* values);

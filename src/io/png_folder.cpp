@@ -1,9 +1,9 @@
-// A folder of PNG images: every image is a sample, its pixel values the features.
+// A folder of PNG images: every image is a sample, and its pixel values are the features.
 //
-// Images are found in the folder and its subfolders (not through links to folders), whatever the
-// case of ".png", hidden files left out; their names are paths relative to the folder, in natural
-// order: numbers by value (img2 before img10), letters without regard to case, then a name before
-// its continuations.
+// Images are searched in the folder and its subfolders, but not in hidden ones or through links to
+// folders. ".png" may be in upper case; hidden files are ignored. The names are paths relative to
+// the folder, in natural order: numbers by value (img2 before img10), letters regardless of case,
+// and a name before longer ones that begin with it.
 #include "io/common.hpp"
 #include "io/png.hpp"
 #include "io/source.hpp"
@@ -22,8 +22,8 @@
 namespace cgmca::io {
 namespace {
 
-// Negative, zero, positive as a sorts before, with, after b. '/' sorts before every character, so
-// that a subfolder's files stay together.
+// Negative if a sorts before b, 0 if equal, positive if after. '/' sorts before every other
+// character, so that the files of a subfolder stay together.
 int natural_order(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto rank = [](char c) { return c == '/' ? 0 : std::tolower(static_cast<unsigned char>(c)); };
@@ -49,7 +49,8 @@ int natural_order(std::string_view a, std::string_view b) {
   return static_cast<int>(!a.empty()) - static_cast<int>(!b.empty());
 }
 
-// Names that differ in case or leading zeros alone: by their bytes, so that the order is one.
+// Names that differ only in case or leading zeros are ordered by their bytes, so that there is only
+// one order.
 bool sorts_before(const std::string& a, const std::string& b) {
   const int order = natural_order(a, b);
   return order != 0 ? order < 0 : a < b;
@@ -74,7 +75,7 @@ class PngSource final : public BlockReader::Source {
   std::optional<Index> samples() const override { return static_cast<Index>(names_.size()); }
   void skip(Index count) override { position_ += std::min(count, *samples() - position_); }
 
-  bool single() const override { return true; }  // 16 bits at most
+  bool single() const override { return true; }  // values have at most 16 bits
   Matrix next(Index max_samples) override { return take<double>(max_samples); }
   Eigen::MatrixXf next_single(Index max_samples) override { return take<float>(max_samples); }
 
@@ -100,7 +101,8 @@ class PngSource final : public BlockReader::Source {
   Index position_ = 0;
 };
 
-// Names by what is left once the part that differs is marked; removed, where one side has none.
+// The names of the images by key. The key is the name with `part`, in which the two folders differ,
+// replaced by `mark`.
 std::map<std::string, std::string> keyed(const std::string& folder, const std::string& part, const std::string& mark) {
   std::map<std::string, std::string> names;
   for (const std::string& name : list_images(folder)) {
@@ -111,7 +113,8 @@ std::map<std::string, std::string> keyed(const std::string& folder, const std::s
     const auto [existing, added] = names.emplace(key, name);
     if (!added) {
       throw InvalidInput(
-          fmt::format("'{}' and '{}' in '{}' are the same name without '{}'", existing->second, name, folder, part));
+          fmt::format("'{}' and '{}' in '{}' have the same name without '{}', so that neither can be matched",
+                      existing->second, name, folder, part));
     }
   }
   return names;
@@ -122,7 +125,7 @@ std::map<std::string, std::string> keyed(const std::string& folder, const std::s
 std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path, const std::string& member,
                                                      const ReadOptions&) {
   if (!member.empty()) {
-    throw InvalidInput(fmt::format("'{}' is a folder of images and has no '{}'", path, member));
+    throw InvalidInput(fmt::format("'{}' is a folder of images and has no members; leave out ':{}'", path, member));
   }
   std::vector<std::string> names = list_images(path);
   if (names.empty()) throw FormatError(fmt::format("'{}' holds no PNG images", path));
@@ -158,7 +161,8 @@ ImagePairs match_images(const std::string& folder1, const std::string& folder2, 
         fmt::format("'{}' does not say how the names differ; use two parts with one '/', as in real/synth", match));
   }
   const std::string part1 = match.substr(0, slash), part2 = match.substr(slash + 1);
-  // No file name holds a zero byte: a mark keeps "1real0" apart from "10synth".
+  // The mark is a zero byte, which no file name has, so that "1real0" and "10synth" get different
+  // keys. If one part is empty, the mark is empty too.
   const std::string mark = part1.empty() || part2.empty() ? std::string() : std::string(1, '\0');
   const auto names1 = io::keyed(folder1, part1, mark), names2 = io::keyed(folder2, part2, mark);
 
@@ -182,7 +186,7 @@ ImagePairs match_images(const std::string& folder1, const std::string& folder2, 
 }
 
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names) {
-  if (names.empty()) throw InvalidInput(fmt::format("no image of '{}' is named", folder));
+  if (names.empty()) throw InvalidInput(fmt::format("no image of the folder '{}' is named; name at least one", folder));
   return io::PngSource(folder, names).next(static_cast<Index>(names.size()));
 }
 

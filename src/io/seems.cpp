@@ -1,4 +1,4 @@
-// What a file that cannot be read seems to be, by its first bytes, and what would work.
+// Says from the first bytes what a file that cannot be read seems to be, and what would work.
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct Kind {
 
 constexpr auto pandas = "export it as text: pandas.read_excel(...).to_csv(...), or save it as CSV in the spreadsheet"sv;
 
-constexpr std::array<Kind, 31> kinds = {{
+constexpr std::array<Kind, 33> kinds = {{
     {"%PDF"sv, "a PDF document"sv},
     {"\x89PNG\r\n\x1a\n"sv, "one PNG image; give a folder of PNG images, each of which is a sample"sv},
     {"\xff\xd8\xff"sv, "a JPEG image; convert it to PNG, and give the folder of the images"sv},
@@ -46,6 +46,8 @@ constexpr std::array<Kind, 31> kinds = {{
     {"RDX2\n"sv, "R data (.RData); save its table by write.csv(x, row.names = FALSE)"sv},
     {"RDX3\n"sv, "R data (.RData); save its table by write.csv(x, row.names = FALSE)"sv},
     {"X\n\0\0\0"sv, "an R object (.rds); save it by write.csv(x, row.names = FALSE)"sv},
+    {"# Created by Octave"sv, "text of Octave; save it again with save -v7, and name it .mat"sv},
+    {"Octave-1-"sv, "data of Octave; save them again with save -v7, and name the file .mat"sv},
     {"SQLite format 3\0"sv, "an SQLite database; export the table as CSV"sv},
     {"\x7f"
      "ELF"sv,
@@ -78,7 +80,8 @@ std::string of_zip(std::string_view start) {
   return "a ZIP archive; unpack it, or name it .npz where its members are NumPy arrays";
 }
 
-// 8 bytes of the header's length, then JSON; ours say what they are in its "format".
+// 8 bytes with the length of the header, then JSON. In files of cgmca its "format" says what they
+// are.
 std::string of_safetensors(std::string_view start) {
   const auto key = start.find("\"format\":\""sv);
   const std::string_view value = key == std::string_view::npos ? ""sv : start.substr(key + 10);
@@ -110,13 +113,13 @@ std::optional<std::string> of_magic(std::string_view start) {
   return std::nullopt;
 }
 
-// What gzip has packed is told by its first bytes too.
+// Looks at the first bytes of the contents.
 std::string of_gzip(const std::string& path) {
   std::string start(4096, '\0');
   try {
     start.resize(gunzip(std::make_shared<const File>(path))->read(start.data(), start.size()));
   } catch (const FormatError&) {
-    return std::string(gzip_of_data);  // damaged, which its reader tells best
+    return std::string(gzip_of_data);  // damaged; the reader's message says how
   }
   if (start.starts_with("X\n") || start.starts_with("RDX"))
     return of_magic(start).value_or("R data; save it by write.csv(x, row.names = FALSE)");
@@ -125,7 +128,7 @@ std::string of_gzip(const std::string& path) {
   return std::string(gzip_of_data);
 }
 
-// The names in a ZIP archive stand at its end as well as before each member.
+// The first bytes; for a ZIP archive also the last ones, which have the names of all members.
 std::string start_of(const File& file) {
   constexpr std::uint64_t most = 1 << 16;
   std::string start(std::min(file.size(), most), '\0');
@@ -160,7 +163,7 @@ std::optional<std::string> foreign_kind(const std::string& path) {
     const std::string kind = of_gzip(path);
     return kind == gzip_of_data ? std::nullopt : std::optional(kind);
   }
-  // A table's header may well begin with "PAR1".
+  // The header of a text table may begin with "PAR1", as Parquet files do.
   if (is_text(start) && std::isalpha(static_cast<unsigned char>(start.front())) != 0) return std::nullopt;
   return of_magic(start);
 }

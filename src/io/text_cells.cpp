@@ -22,7 +22,7 @@ std::string_view trim(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// How many digits the text begins with.
+// The number of digits at the beginning of the text.
 std::size_t leading_digits(std::string_view text) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
 }
@@ -66,7 +66,7 @@ Cell parse(std::string_view field, double& value) {
   const auto result = std::from_chars(field.data(), end, value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) return Cell::no_number;
   if (result.ec == std::errc()) return Cell::number;
-  // Too small is zero, too large is refused; a long double tells which.
+  // Too small becomes zero, too large is refused; a long double shows which it is.
   long double wide = 0;
   if (std::from_chars(field.data(), end, wide).ec != std::errc()) return Cell::out_of_range;
   value = static_cast<double>(wide);
@@ -81,7 +81,7 @@ Cell parse_with_comma(std::string_view field, double& value) {
 }
 
 bool is_missing(std::string_view field) {
-  if (field.empty()) return true;  // its data may be null, which strncasecmp must not see
+  if (field.empty()) return true;  // its data may be null, which strncasecmp does not accept
   constexpr std::array<std::string_view, 6> words = {"NA", "N/A", "#N/A", "NaN", "null", "none"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return field.size() == word.size() && ::strncasecmp(field.data(), word.data(), word.size()) == 0;
@@ -89,7 +89,7 @@ bool is_missing(std::string_view field) {
 }
 
 bool has_thousands(std::string_view field) {
-  // The comma, the point, apostrophes and spaces; of the last, the no-break ones of Latin-1 and UTF-8 too.
+  // Comma, point, apostrophes and spaces, including the no-break spaces of Latin-1 and UTF-8.
   constexpr std::array<std::string_view, 8> separators = {",", ".",    "'",        "\xe2\x80\x99",
                                                           " ", "\xa0", "\xc2\xa0", "\xe2\x80\xaf"};
   if (field.starts_with('-') || field.starts_with('+')) field.remove_prefix(1);
@@ -103,7 +103,7 @@ bool has_thousands(std::string_view field) {
     if (leading_digits(field) != 3) return false;
     field.remove_prefix(3);
   } while (field.starts_with(*separator));
-  // What follows the groups ends the number: ".5", ",5e3" or nothing.
+  // After the groups comes the end of the number: ".5", ",5e3" or nothing.
   double ignored = 0;
   const std::string rest = fmt::format("0{}", field);
   return parse(rest, ignored) == Cell::number || parse_with_comma(rest, ignored) == Cell::number;

@@ -15,7 +15,7 @@ namespace cgmca::io {
 Records::Records(std::shared_ptr<const File> file) : file_(std::move(file)), bytes_(utf8_of(file_)) {
   fill();
   const std::size_t carriage_return = rest().find('\r');
-  // Of a CR that ends the buffer it is not known whether LF follows.
+  // If the CR is the last byte of the buffer, an LF may follow.
   const bool alone = carriage_return != std::string_view::npos && carriage_return + 1 < rest().size();
   if (alone && rest().find('\n') == std::string_view::npos) line_end_ = '\r';
 }
@@ -39,7 +39,7 @@ std::optional<std::string_view> Records::next() {
 std::optional<std::string_view> Records::next_line() {
   line_ = next_line_;
   bool in_quotes = false;
-  std::size_t scanned = 0;  // from begin_
+  std::size_t scanned = 0;  // bytes after begin_ that have been searched
   for (;;) {
     const std::string_view unseen = rest().substr(scanned);
     const std::size_t end = unseen.find(line_end_);

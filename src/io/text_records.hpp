@@ -1,4 +1,4 @@
-// Records of a text file: lines, save that a line end within quotes does not end one.
+// The records of a text file: lines, except that a line end within quotes does not end a record.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace cgmca::io {
 
-// Lines end in LF or CRLF; in CR alone where the text begins without any LF.
+// Lines end in LF or CRLF; in CR if the first lines have no LF.
 class Records {
  public:
   struct Place {
     std::uint64_t offset = 0;  // in bytes of UTF-8
-    std::int64_t line = 1;     // as an editor counts
+    std::int64_t line = 1;     // as in an editor
   };
 
   explicit Records(std::shared_ptr<const File> file);
-  // The same records once more, from a place that position() told.
+  // Reads the same file again, from a place that position() returned.
   Records again(const Place& from) const { return Records(*this, from); }
 
-  // The next record with anything in it, without its line end; none at the end of the file. Valid until the next call.
+  // The next record that is not blank, without its line end; nothing at the end of the file. Valid
+  // until the next call.
   std::optional<std::string_view> next();
   std::int64_t line() const { return line_; }  // where the last record starts
   Place position() const { return {offset_ + begin_, next_line_}; }

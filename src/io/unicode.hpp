@@ -1,4 +1,5 @@
-// Texts of files that keep their letters as numbers: NPY's 'U' (UTF-32), MATLAB's char (UTF-16).
+// Conversion of texts whose characters are stored as numbers: 'U' of NPY (UTF-32), char of MATLAB
+// (UTF-16).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 namespace cgmca::io {
 
-// UTF-8 of code points or of UTF-16 units, zeros at the end left out. What is no code point becomes U+FFFD.
+// UTF-8 from code points or UTF-16 units, without zeros at the end. Invalid ones become U+FFFD.
 std::string utf8_of(const std::vector<std::uint32_t>& letters);
 
-// The code points, and the UTF-16 units, of UTF-8. Bytes that are not UTF-8 are taken for Latin-1.
+// Code points and UTF-16 units from UTF-8. If the bytes are not UTF-8, they are taken as Latin-1.
 std::vector<std::uint32_t> utf32_of(std::string_view text);
 std::vector<std::uint16_t> utf16_of(std::string_view text);
 

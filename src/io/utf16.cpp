@@ -33,7 +33,7 @@ class Utf16 : public Bytes {
  public:
   Utf16(std::shared_ptr<const File> file, bool big_endian)
       : path_(file->path()), bytes_(std::move(file)), high_(big_endian ? 0 : 1) {
-    bytes_.skip(2);  // the mark
+    bytes_.skip(2);  // the byte order mark
   }
 
   std::size_t read(void* to, std::size_t count) override {
@@ -48,9 +48,11 @@ class Utf16 : public Bytes {
   }
 
  private:
-  [[noreturn]] void damaged() const { throw FormatError(fmt::format("'{}' is damaged: its UTF-16 is broken", path_)); }
+  [[noreturn]] void damaged() const {
+    throw FormatError(fmt::format("'{}' holds invalid UTF-16; save it as UTF-8", path_));
+  }
 
-  // Makes the next piece of text_; false at the end of the file.
+  // Converts the next piece into text_; false at the end of the file.
   bool refill() {
     std::array<unsigned char, 1 << 14> raw;
     const std::size_t got = bytes_.read(raw.data(), raw.size());
@@ -61,7 +63,8 @@ class Utf16 : public Bytes {
     return got > 0;
   }
 
-  // A character above U+FFFF takes two units: D800 to DBFF with its upper ten bits, then DC00 to DFFF with the others.
+  // A character above U+FFFF has two units: D800 to DBFF with its upper ten bits, then DC00 to DFFF
+  // with the lower ten.
   void append(std::uint32_t unit) {
     const bool second = unit >= 0xDC00 && unit < 0xE000;
     if (second != (surrogate_ != 0)) damaged();
@@ -77,10 +80,10 @@ class Utf16 : public Bytes {
 
   std::string path_;
   FileBytes bytes_;
-  std::size_t high_;  // which of a unit's two bytes is the upper one
+  std::size_t high_;  // which of the two bytes of a unit is the upper one
   std::string text_;
   std::size_t used_ = 0;
-  std::uint32_t surrogate_ = 0;  // the first half of a pair, waiting for the second
+  std::uint32_t surrogate_ = 0;  // the first unit of a pair whose second is still to come
 };
 
 }  // namespace

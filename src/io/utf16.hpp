@@ -1,4 +1,4 @@
-// The text of a file as UTF-8, whatever byte order mark it begins with.
+// The text of a file as UTF-8.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,9 @@
 
 namespace cgmca::io {
 
-// The bytes after the mark: as they are after that of UTF-8 or none, converted after that of UTF-16 in either byte
-// order. Reading damaged UTF-16 throws FormatError.
+// The bytes after the byte order mark, if there is one. Text with the mark of UTF-16, in either
+// byte order, is converted to UTF-8; other text is not changed. Reading damaged UTF-16 throws
+// FormatError.
 std::unique_ptr<Bytes> utf8_of(std::shared_ptr<const File> file);
 
 }  // namespace cgmca::io

@@ -17,7 +17,8 @@
 namespace cgmca::io {
 namespace {
 
-// A File as libzip wants to read it. No exception may cross libzip's frames, so one is kept until libzip has returned.
+// A File for libzip to read. No exception may pass through libzip, so it is kept until libzip
+// returns.
 class ZipSource {
  public:
   explicit ZipSource(const std::string& path) : file_(path) { zip_error_init(&error_); }
@@ -29,7 +30,7 @@ class ZipSource {
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
-  // The first place that libzip goes to from now on.
+  // From now on, first_place() is the first position to which libzip seeks.
   void watch() { first_place_.reset(); }
   std::optional<std::uint64_t> first_place() const { return first_place_; }
 
@@ -62,7 +63,7 @@ class ZipSource {
         return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
                                               ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
                                               ZIP_SOURCE_ACCEPT_EMPTY, -1);
-      case ZIP_SOURCE_ACCEPT_EMPTY:  // an empty file is no archive
+      case ZIP_SOURCE_ACCEPT_EMPTY:  // 0: an empty file is not an archive
       case ZIP_SOURCE_CLOSE:
       case ZIP_SOURCE_FREE:
         return 0;
@@ -156,7 +157,7 @@ class Archive {
 
 namespace {
 
-// One member's contents.
+// The contents of a member.
 class MemberBytes : public Bytes {
  public:
   MemberBytes(std::shared_ptr<Archive> archive, Entry entry, std::string name, bool share)
@@ -200,40 +201,40 @@ class MemberBytes : public Bytes {
     return verified_ ? std::optional(entry_.size - position_) : std::nullopt;
   }
   void seek(std::uint64_t place) override {
-    if (entry_.size == 0) return;  // libzip 1.7 crashes as it seeks in an empty member
+    if (entry_.size == 0) return;  // libzip 1.7 crashes if it seeks in an empty member
     if (zip_fseek(member_.get(), static_cast<zip_int64_t>(place), SEEK_SET) != 0) refuse();
     position_ = place;
     ended_ = false;
   }
 
  private:
-  static constexpr std::size_t most_at_once = 1 << 30;  // what crc32 counts is a uInt
+  static constexpr std::size_t most_at_once = 1 << 30;  // the length that crc32 takes is a uInt
 
   void check_header() const {
     const auto place = archive_->source().first_place();
     const File& file = archive_->file();
-    if (!place) return;  // nothing of an empty member is read
+    if (!place) return;  // libzip reads nothing for an empty member
     std::string magic(4, '\0');
     if (*place <= file.size() - std::min<std::uint64_t>(file.size(), magic.size()))
       file.read_at(*place, magic.data(), magic.size());
     if (magic != "PK\3\4") archive_->corrupt(fmt::format("no member at byte {} of {}", *place, file.size()));
   }
 
-  // To the end and back to the beginning.
+  // Reads all of it, which verifies the checksum, and goes back to the beginning.
   void verify() {
     skip(std::numeric_limits<std::uint64_t>::max());
     verified_ = true;
     seek(0);
   }
 
-  // Takes the bytes for what the directory promises.
+  // Assumes that the bytes are those that the directory states.
   void trust() {
     if (entry_.size != entry_.compressed)
       fail(fmt::format("is corrupt: {} bytes stored as {}", entry_.size, entry_.compressed));
     verified_ = true;
   }
 
-  // The bytes that follow those noted so far; none at the end.
+  // Adds the next bytes to the checksum and the count, and compares both at the end (count == 0).
   void take_note(const Bytef* bytes, std::size_t count) {
     crc_ = static_cast<std::uint32_t>(::crc32(crc_, bytes, static_cast<uInt>(count)));
     noted_ += count;
@@ -246,7 +247,7 @@ class MemberBytes : public Bytes {
   }
 
   [[noreturn]] void broken_promise() const {
-    // What matches its checksum is whole, and the promised size wrong.
+    // If the checksum matches, the data are complete and the stated size is wrong.
     if (noted_ < entry_.size && crc_ != entry_.crc && entry_.method == ZIP_CM_DEFLATE)
       fail(fmt::format("is truncated: its compressed data stop after {} of {} bytes", noted_, entry_.size));
     fail(fmt::format(
@@ -254,7 +255,7 @@ class MemberBytes : public Bytes {
         crc_, entry_.size, entry_.crc));
   }
 
-  // libzip could not read on.
+  // Reports why libzip could not continue.
   [[noreturn]] void refuse() const {
     zip_error_t* const error = zip_file_get_error(member_.get());
     switch (zip_error_code_zip(error)) {

@@ -1,12 +1,12 @@
 // A ZIP archive, read by libzip.
 //
-// Stored members are verified before anything of them is handed out, deflated ones as they are
-// read. libzip 1.7 finds out by checksum that a member is damaged, but gives no figures, and does
-// not notice everything; the rest is checked here:
+// Stored members are verified before any of their bytes are returned, deflated ones while they are
+// read. libzip 1.7 detects damaged members by their checksum, but gives no figures and misses some
+// defects. These are checked here:
 //
-//   the place of a member may hold something else than a member's header ("PK\3\4")
-//   a deflate stream may go on beyond the promised size, or stop before it
-//   an empty member may promise contents
+//   there is no member header ("PK\3\4") at the position of a member
+//   a deflate stream is longer or shorter than the stated size
+//   an empty member states a size
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct Entry {
   bool encrypted = false;
 };
 
-class Archive;  // open as long as it, or a member of it, is held
+class Archive;  // stays open as long as it, or one of its members, is held
 std::shared_ptr<Archive> open_archive(const std::string& path);
 const std::vector<Entry>& entries_of(const Archive& archive);
 
-// One member's contents; `name` is what messages call it. Those of a stored one are verified at once, which reads all
-// of them, unless only a share of them is wanted.
+// The contents of a member; messages call it `name`. A stored member is read once to verify it,
+// unless only a share of it is wanted.
 std::unique_ptr<Bytes> open_member(std::shared_ptr<Archive> archive, const Entry& entry, const std::string& name,
                                    bool share = false);
 

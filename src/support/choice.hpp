@@ -27,11 +27,12 @@ std::vector<std::string> names_of(const Options& options) {
   return names;
 }
 
-// The same, or InvalidInput: "no criterion 'beauty': give one of 'distance', 'translation'".
+// The same, or InvalidInput: "there is no criterion 'beauty': give one of 'distance', 'translation'".
 template <class Options>
 auto need_choice(std::string_view text, const Options& options, const char* what) -> typename Options::value_type {
   if (const auto found = find_choice(text, options)) return *found;
-  throw InvalidInput(fmt::format("no {} '{}': give one of '{}'", what, text, fmt::join(names_of(options), "', '")));
+  throw InvalidInput(
+      fmt::format("there is no {} '{}': give one of '{}'", what, text, fmt::join(names_of(options), "', '")));
 }
 
 }  // namespace cgmca

@@ -20,6 +20,9 @@ LOOK = """({
   broken: [...document.images].filter(e => e.complete && e.naturalWidth === 0).map(e => e.src),
   background: getComputedStyle(document.body).backgroundColor,
   color: getComputedStyle(document.body).color,
+  // Buttons that hide the code below them.
+  buttons: [...document.querySelectorAll('button.copybtn')].filter(
+    e => getComputedStyle(e).display !== 'none' && getComputedStyle(e).opacity > 0).length,
 })"""
 
 
@@ -40,6 +43,8 @@ def check(browser, url, scheme, width, mobile):
     page = browser.evaluate(LOOK)
     if page["overflow"] > 0:
         problems.append(f"the page is {page['overflow']} pixels wider than the window")
+    if page["buttons"]:
+        problems.append(f"{page['buttons']} copy buttons hide code")
     if page["broken"]:
         problems.append(f"pictures that are not there: {page['broken']}")
     if (brightness(page["background"]) < brightness(page["color"])) != (scheme == "dark"):
@@ -66,6 +71,7 @@ def main():
                 if found:
                     break
                 time.sleep(0.5)
+            browser.screenshot(screenshots / f"search-{word}.png")
             print(f"search for {word}: {found} pages")
             failed |= not found
     print(f"{len(PAGES)} pages, light and dark, wide and phone: {'see above' if failed else 'all well'}")

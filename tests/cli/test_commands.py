@@ -293,4 +293,4 @@ def test_report_shows_loadings_as_images(folder):
     folder.ok("fit", "p.npy", "q.npy", "-o", "m")
     folder.ok("report", "m", "--shape", "3x4", "-o", "r.html")
     assert "data:image/png;base64," in (folder / "r.html").read_text()
-    assert "3x5 is 15 pixels" in folder.fails(3, "report", "m", "--shape", "3x5", "-o", "x.html")
+    assert "3x5 has 15 pixels" in folder.fails(3, "report", "m", "--shape", "3x5", "-o", "x.html")

@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], "which command"),
+    ([], "no command is given; give one of"),
     (["ft", "a.npy"], "did you mean 'fit'"),
     (["fit", "a.npy", "b.npy", "--ouput", "m"], "did you mean '--output'"),
     (["fit", "a.npy", "b.npy", "-o", "m", "--thread", "2"], "did you mean '--threads'"),

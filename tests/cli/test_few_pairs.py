@@ -51,7 +51,9 @@ def test_the_ridge_holds_for_the_regularized_covariance(wide):
     A = linear_part(wide, "m", wide.c)
     assert np.allclose(A @ (theta + ridge * np.eye(40)) @ A.T, np.eye(3), atol=1e-10)
     wide.ok("verify", "m", "c.npy", "d.npy")
-    assert "hold for" in wide.ok("info", "m").out
+    assert "(Θ: their covariance)" in wide.ok("info", "m").out
+    wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "plain")
+    assert "hold for" not in wide.ok("info", "plain").out
     wide.ok("report", "m", "-o", "r.html")
     assert "whitened with" in (wide / "r.html").read_text()
 

@@ -70,16 +70,22 @@ def blocks_of(page):
 
 
 def header_examples():
-    """The lines after "Example:" in comments of the public headers, by header."""
+    """The lines after "Example:" in comments of the public headers, by header. Every header needs one, except
+    cgmca.hpp, which includes the others."""
     found = []
     for header in sorted((ROOT / "include" / "cgmca").glob("*.hpp")):
         for match in re.finditer(r"^ *// Example:\n((?: *//(?:   .*)?\n)+)", header.read_text(), re.MULTILINE):
             lines = [re.sub(r"^ *//(   )?", "", line) for line in match[1].splitlines()]
             found.append((header.name, "\n".join(lines)))
+        if header.name not in {"cgmca.hpp", *(name for name, _ in found)}:
+            raise SystemExit(f"{header.name} has no example in its comments")
     return found
 
 
 PRELUDE = """
+#ifdef WITH_MPI
+#include <cgmca/mpi.hpp>
+#endif
 #include <cgmca/cgmca.hpp>
 #include <iostream>
 using namespace cgmca;
@@ -91,6 +97,10 @@ struct Given {
   const cgmca::Covariance C = cgmca::Covariance::identity(3), c1 = C, c2 = C;
   const std::vector<int> labels = std::vector<int>(static_cast<std::size_t>(n), 1);
   const cgmca::Model m = cgmca::fit(X1, X2, C, C);
+  int rank = 0, ranks = 1;
+#ifdef WITH_MPI
+  Given() { MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks); }
+#endif
 };
 """
 
@@ -100,26 +110,30 @@ def cpp_function(number, name, text):
     text = re.sub(r"^#include.*\n", "", text, flags=re.MULTILINE)
     if re.search(r"\bint main\(\)", text):
         return re.sub(r"\bint main\(\)", f"int block_{number}()", text).rstrip()[:-1] + "  return 0;\n}\n", ""
-    given = [name for name in ("X1", "X2", "X3", "d1", "d2", "d3", "n", "C", "c1", "c2", "labels")
+    given = [name for name in ("X1", "X2", "X3", "d1", "d2", "d3", "n", "C", "c1", "c2", "labels", "rank", "ranks")
              if not re.search(rf"\b(Matrix|Index|Covariance|Vector)\b[^;]*\b{name} =", text)]
     uses = "".join(f"  [[maybe_unused]] const auto& {one} = given.{one};\n" for one in given)
     model = "" if re.search(r"\bModel model\b", text) else "  [[maybe_unused]] const cgmca::Model& model = given.m;\n"
     return f"int block_{number}() {{  // {name}\n  static const Given given;\n{uses}{model}  {{\n{text}\n  }}\n  return 0;\n}}\n"
 
 
-def run_cpp(named, build, folder):
-    """Compiles all blocks of C++ into one program, and runs it."""
+def run_cpp(named, build, folder, mpi=False):
+    """Compiles all blocks of C++ into one program, and runs it; with mpi as two ranks."""
     functions = [cpp_function(i, name, text) for i, (name, text) in enumerate(named)]
     functions = [function[0] if isinstance(function, tuple) else function for function in functions]
     calls = "".join(f'  std::cout << "{name}\\n" << std::flush;\n  block_{i}();\n' for i, (name, _) in enumerate(named))
+    if mpi:
+        calls = f"  MPI_Init(nullptr, nullptr);\n{calls}  MPI_Finalize();\n"
     (folder / "blocks.cpp").write_text(PRELUDE + "\n".join(functions) + f"\nint main() {{\n{calls}}}\n")
     libraries = [f"-L{build}/src", "-lcgmca", "-lcgmca_io", "-lcgmca_image", f"-Wl,-rpath,{build}/src"]
     includes = subprocess.run(["pkg-config", "--cflags", "eigen3"], capture_output=True, text=True, check=True).stdout.split()
-    compiler = [*([shutil.which("ccache")] if shutil.which("ccache") else []), "g++"]
+    compiler = ["mpicxx", "-DWITH_MPI"] if mpi else [*([shutil.which("ccache")] if shutil.which("ccache") else []), "g++"]
     subprocess.run([*compiler, "-std=c++20", "-O0", "-w", f"-I{ROOT}/include", *includes, "-c", "blocks.cpp", "-o", "blocks.o"],
                    cwd=folder, check=True)
-    subprocess.run(["g++", "blocks.o", "-o", "blocks", *libraries], cwd=folder, check=True)
-    subprocess.run(["./blocks"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([compiler[0] if mpi else "g++", "blocks.o", "-o", "blocks", *libraries], cwd=folder, check=True)
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    subprocess.run([*(["mpirun", "--oversubscribe", "-n", "2"] if mpi else []), "./blocks"], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL, env={**os.environ, **as_root})
 
 
 def run_page(page, build, folder):
@@ -188,7 +202,9 @@ def main():
     if cpp or examples:
         with tempfile.TemporaryDirectory() as folder:
             furnish(pathlib.Path(folder))
-            run_cpp(cpp + examples, build, pathlib.Path(folder))
+            run_cpp(cpp + [one for one in examples if one[0] != "mpi.hpp"], build, pathlib.Path(folder))
+            if examples:
+                run_cpp([one for one in examples if one[0] == "mpi.hpp"], build, pathlib.Path(folder), mpi=True)
     for name, reason in left_out:
         print(f"not run: {name}: {reason}")
     print(f"{total} blocks of sh, python and matlab, {len(cpp)} of C++ and {len(examples)} examples of headers ran; "

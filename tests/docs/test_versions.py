@@ -1,4 +1,4 @@
-"""One version everywhere: CMake, the public header, Python, the citation, the Debian package and the changelog."""
+"""One version and one author everywhere: CMake, the public header, Python, the citation, Debian and the changelog."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 def found(path, pattern):
     match = re.search(pattern, (ROOT / path).read_text(), re.MULTILINE)
-    assert match, f"{path} names no version"
+    assert match, f"{path} does not have {pattern}"
     return ".".join(match.groups())
 
 
@@ -19,3 +19,13 @@ def test_all_files_name_the_version_of_cmake():
     assert found("CITATION.cff", r"^version: ([0-9.]+)") == version
     assert found("debian/changelog", r"\Acgmca \(([0-9.]+)\)") == version
     assert found("CHANGELOG.md", r"^## ([0-9.]+)") == version
+
+
+def test_all_files_name_the_same_authors_and_no_address_that_could_exist():
+    author = found("LICENSE", r"^Copyright \(c\) \d+ (.+)$")
+    assert found("pyproject.toml", r'^authors = \[{ name = "(.+)" }\]$') == author
+    assert found("CITATION.cff", r'^  - name: "(.+)"$') == author
+    assert found("debian/copyright", r"^Copyright: \d+ (.+)$") == author
+    maintainer = f"{author[0].upper()}{author[1:]} <cgmca@cgmca.invalid>"
+    assert found("debian/control", r"^Maintainer: (.+)$") == maintainer
+    assert found("debian/changelog", r"^ -- (.+>)  ") == maintainer

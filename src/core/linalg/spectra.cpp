@@ -140,7 +140,8 @@ Vector singular_values(const MatrixView& A) {
   const Index m = A.rows(), n = A.cols(), shorter = std::min(m, n);
   Vector s(shorter);
   if (shorter == 0) return s;
-  if (!A.allFinite()) throw NumericalFailure("singular values of a matrix with NaN or infinity");
+  if (!A.allFinite())
+    throw NumericalFailure("singular values of a matrix with NaN or infinity (the data may overflow; rescale it)");
   {
     const Counting counting(Work::svd, 4 * real(std::max(m, n)) * real(shorter) * real(shorter));
     Matrix copy = A;

@@ -161,7 +161,7 @@ OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const 
     const WhitenedDomain& domain = factors.domains[i];
     if (domain.rank() < M[i].cols()) {
       throw InvalidInput(
-          fmt::format("domain {} of these samples has rank {}, its map one of {}: not the samples that "
+          fmt::format("domain {} of these samples has rank {}, but its map has {}: they are not the samples that "
                       "the model was fitted to",
                       i + 1, domain.rank(), M[i].cols()));
     }

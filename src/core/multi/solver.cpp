@@ -22,9 +22,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 AscentOptions ascent_options(const SolverOptions& options) {
-  if (options.random_starts < 0) throw InvalidInput(fmt::format("{} random starts", options.random_starts));
-  if (options.max_sweeps < 1) throw InvalidInput(fmt::format("a limit of {} sweeps; at least 1", options.max_sweeps));
-  if (!(options.max_seconds > 0)) throw InvalidInput(fmt::format("a limit of {} seconds", options.max_seconds));
+  if (options.random_starts < 0)
+    throw InvalidInput(fmt::format("{} random starts; give 0 or more", options.random_starts));
+  if (options.max_sweeps < 1)
+    throw InvalidInput(fmt::format("a limit of {} sweeps; at least 1 is needed", options.max_sweeps));
+  if (!(options.max_seconds > 0))
+    throw InvalidInput(fmt::format("a limit of {} seconds; it must be above 0", options.max_seconds));
   AscentOptions result;
   result.max_sweeps = options.max_sweeps;
   constexpr double forever = 1e9;

@@ -49,7 +49,7 @@ std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::s
   }
   auto frame = Frame::from_whole(*state.on, file.matrix(prefix + "frame", size, size), std::move(features),
                                  std::move(diagonal), state.layout);
-  if (!frame) file.fail("a frame that no samples have");
+  if (!frame) file.fail("it is damaged: its frame is not one that samples can have");
   return std::make_shared<const Frame>(std::move(*frame));
 }
 
@@ -71,7 +71,7 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
 double unpack_weight(const TensorReader& file, const std::string& prefix, Index compressed) {
   const std::string key = prefix + "compressed_weight";
   const double weight = file.has_text(key) ? file.real(key) : static_cast<double>(compressed);
-  if (!(weight > 0)) file.fail(fmt::format("compressed samples of the weight {}", weight));
+  if (!(weight > 0)) file.fail(fmt::format("it is damaged: the weight of its compressed samples is {}", weight));
   return weight;
 }
 
@@ -80,7 +80,7 @@ Vector unpack_weights(const TensorReader& file, const std::string& prefix, Index
   if (!file.has(prefix + "weights")) return {};
   Vector weights = file.vector(prefix + "weights", rows);
   if (!(weights.array() > 0 && weights.array() <= thresholds::kLargestWeight).all()) {
-    file.fail("a weight that is not above 0, or too large");
+    file.fail("it is damaged: a weight is not above 0, or is too large");
   }
   return empty_if_ones(std::move(weights));
 }

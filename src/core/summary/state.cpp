@@ -121,7 +121,7 @@ Count Summary::State::compressed_count() const {
 Count Summary::State::count() const {
   Count all = compressed_count();
   if (rows.count() > 0) all.join(count_of(*on, rows.by_domain(), origin));
-  if (all.samples == 0) throw TooFewSamples("the mean of no samples");
+  if (all.samples == 0) throw TooFewSamples("a summary without samples has no mean; add samples first");
   return all;
 }
 

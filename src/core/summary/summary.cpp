@@ -74,7 +74,8 @@ void check_remote_values(const linalg::Backend& on, const std::string& domain, c
 void check_samples(const Summary& summary, const MatchedSamples& X, const VectorView* weights, Index first) {
   const std::vector<DomainInfo>& info = summary.state().info;
   if (X.size() != info.size()) {
-    throw InvalidInput(fmt::format("samples of {} domains for a summary of {}", X.size(), info.size()));
+    throw InvalidInput(
+        fmt::format("samples of {} domains for a summary of {}; give a matrix for each domain", X.size(), info.size()));
   }
   for (std::size_t i = 0; i < X.size(); ++i) {
     if (X[i].rows() == info[i].features) continue;
@@ -166,7 +167,8 @@ const std::vector<std::string>& Summary::inputs() const { return state_->inputs;
 
 void Summary::note_input(const std::string& input) {
   const Input noted(input);
-  if (noted.word.empty()) throw InvalidInput("an input is noted by a word that identifies it, and its name");
+  if (noted.word.empty())
+    throw InvalidInput("the note of an input begins with a word that identifies it; this one is blank");
   note(state_->inputs, noted);
 }
 

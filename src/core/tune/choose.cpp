@@ -133,7 +133,8 @@ std::vector<std::size_t> collect(TuneResult& result, const Grid& grid, const Fol
   if (result.trials.empty()) {
     const Index k = folds.options().folds;
     throw InvalidInput(
-        fmt::format("nothing of the grid is feasible for training sets of {} {}; the smallest rank tried is {}",
+        fmt::format("nothing of the grid is feasible for training sets of {} {}; the smallest rank tried is {}. Try "
+                    "smaller ones, or fewer folds",
                     folds.samples() - (folds.samples() + k - 1) / k, folds.domains() == 2 ? "pairs" : "matched samples",
                     *std::min_element(options.ranks.begin(), options.ranks.end())));
   }

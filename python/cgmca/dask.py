@@ -216,11 +216,14 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
     added, merged = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
     shared = dask.delayed(recipe, traverse=False)  # one copy for each worker, not for each block
     parts = []
-    for chain in _chains(lengths, recipe.samples_per_part, _threads()):
+    chains = _chains(lengths, recipe.samples_per_part, _threads())
+    for chain in chains:
         part = None
         for number in chain:
             first = None if np.isnan(starts[number]) else int(starts[number])
-            part = added(shared, part, number, first, weights is not None, *(array[number] for array in blocks))
+            to_merge = len(chains) > 1 and number == chain[-1]
+            part = added(shared, part, number, first, to_merge, weights is not None,
+                         *(array[number] for array in blocks))
         parts.append(part)
     if not parts:
         return recipe.empty()
@@ -230,10 +233,12 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
     return dask.compute(parts[0])[0]
 
 
-def _added(recipe: _parts.Recipe, part: Any, number: int, first: Optional[int], weighted: bool, *arrays: Any) -> Any:
+def _added(recipe: _parts.Recipe, part: Any, number: int, first: Optional[int], to_merge: bool, weighted: bool,
+           *arrays: Any) -> Any:
     where = f"partition {number}" if first is None else f"partition {number} (which begins at row {first})"
     weights = np.asarray(arrays[-1]).ravel() if weighted else None
-    return recipe.added(part, arrays[:-1] if weighted else arrays, weights, where)
+    part = recipe.added(part, arrays[:-1] if weighted else arrays, weights, where)
+    return recipe.finished(part) if to_merge else part
 
 
 def _merged(recipe: _parts.Recipe, one: Any, two: Any) -> Any:

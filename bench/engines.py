@@ -21,6 +21,7 @@ import concurrent.futures
 import contextlib
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -128,6 +129,7 @@ def spark_session(folder, cores):
     to_parquet(folder)
     size = os.path.getsize(folder / "pairs.parquet")
     session = (SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
+               .config("spark.ui.showConsoleProgress", "false")
                .config("spark.driver.memory", "4g").config("spark.driver.maxResultSize", "2g").getOrCreate())
     session.sparkContext.setLogLevel("ERROR")
 
@@ -159,11 +161,17 @@ def processor_time():
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def timed(work):
+def children_time():
+    """The same of the processes that have ended: workers of an idle session that end meanwhile do not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def timed(work, used=processor_time):
     """The result, and the seconds by the clock and of the processor."""
-    start, used = time.perf_counter(), processor_time()
+    start, before = time.perf_counter(), used()
     result = work()
-    return result, np.array([time.perf_counter() - start, processor_time() - used])
+    return result, np.array([time.perf_counter() - start, used() - before])
 
 
 def apart(found, wanted):
@@ -181,7 +189,7 @@ def compare(engine, ways, alone, repeats):
     """Rows of the table: one process, then the engine in each of its ways. Alone first, so that files are in memory."""
     best, differences = {}, {}
     for _ in range(repeats):
-        wanted, best["one process"] = least(best.get("one process"), *timed(alone))
+        wanted, best["one process"] = least(best.get("one process"), *timed(alone, children_time))
         for name, work in ways.items():
             found, best[name] = least(best.get(name), *timed(work))
             differences[name] = max(differences.get(name, 0), apart(found, wanted))

@@ -17,6 +17,7 @@
 
 #include <cblas.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,25 +28,26 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
 using namespace cgmca;
 
-constexpr Index kBlock = 4096;       // samples that are made at a time
-constexpr Index kReadBlock = 512;    // and that are read: those of 128 + 128 features stay in a core's cache
+constexpr Index kBlock = 4096;       // samples that are made at a time, and that a summary compresses at a time
 constexpr Index kCorrelations = 16;  // of the pairs, and components of the fit
 constexpr Index kHeader = 128;       // bytes
+constexpr Index kDouble = sizeof(double);
 
-// An NPY file of doubles, one sample a row, of which each rank writes or reads its own rows.
-class Rows {
+// An NPY file of doubles, one sample a row, of which each rank writes its own rows.
+class RowWriter {
  public:
-  Rows(const std::string& path, int flags) : file_(::open(path.c_str(), flags, 0644)) {
+  RowWriter(const std::string& path, int flags) : file_(::open(path.c_str(), O_WRONLY | flags, 0644)) {
     if (file_ < 0) throw std::runtime_error("cannot open " + path);
   }
-  ~Rows() { ::close(file_); }
-  Rows(const Rows&) = delete;
-  Rows& operator=(const Rows&) = delete;
+  ~RowWriter() { ::close(file_); }
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
 
   void write_header(Index samples, Index features) {
     std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(samples) + ", " +
@@ -54,23 +56,11 @@ class Rows {
     text = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text + "\n";
     put(text.data(), text.size(), 0);
   }
-  // Samples and features.
-  std::array<Index, 2> read_header() {
-    std::string text(static_cast<std::size_t>(kHeader), '\0');
-    get(text.data(), text.size(), 0);
-    long long samples = 0, features = 0;
-    const auto place = text.find("'shape': (");
-    if (place == std::string::npos ||
-        std::sscanf(text.c_str() + place, "'shape': (%lld, %lld)", &samples, &features) != 2)
-      throw std::runtime_error("no array that mpi_summarize make has written");
-    return {samples, features};
+  void write(const Matrix& X, Index first) {
+    put(X.data(), static_cast<std::size_t>(X.size()) * sizeof(double), kHeader + first * X.rows() * kDouble);
   }
-  void write(const Matrix& X, Index first) { put(X.data(), bytes(X), place(X, first)); }
-  void read(Matrix& X, Index first) { get(X.data(), bytes(X), place(X, first)); }
 
  private:
-  static std::size_t bytes(const Matrix& X) { return static_cast<std::size_t>(X.size()) * sizeof(double); }
-  static off_t place(const Matrix& X, Index first) { return kHeader + first * X.rows() * Index{sizeof(double)}; }
   void put(const void* from, std::size_t count, off_t place) {
     for (std::size_t done = 0; done < count;) {
       const ssize_t some =
@@ -79,16 +69,44 @@ class Rows {
       done += static_cast<std::size_t>(some);
     }
   }
-  void get(void* to, std::size_t count, off_t place) {
-    for (std::size_t done = 0; done < count;) {
-      const ssize_t some =
-          ::pread(file_, static_cast<char*>(to) + done, count - done, place + static_cast<off_t>(done));
-      if (some <= 0) throw std::runtime_error("the file is cut short");
-      done += static_cast<std::size_t>(some);
-    }
-  }
 
   int file_;
+};
+
+// Such a file in memory, without a copy of what the system has of it.
+class MappedRows {
+ public:
+  explicit MappedRows(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY);
+    size_ = file < 0 ? 0 : static_cast<std::size_t>(::lseek(file, 0, SEEK_END));
+    memory_ = file < 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
+    ::close(file);
+    if (memory_ == MAP_FAILED) throw std::runtime_error("cannot map " + path);
+    const std::string text(static_cast<const char*>(memory_), std::min<std::size_t>(size_, kHeader));
+    const auto place = text.find("'shape': (");
+    long long samples = 0, features = 0;
+    if (place == std::string::npos ||
+        std::sscanf(text.c_str() + place, "'shape': (%lld, %lld)", &samples, &features) != 2 ||
+        static_cast<Index>(size_) != kHeader + samples * features * kDouble)
+      throw std::runtime_error(path + " is no array that mpi_summarize make has written");
+    samples_ = samples;
+    features_ = features;
+  }
+  ~MappedRows() { ::munmap(memory_, size_); }
+  MappedRows(const MappedRows&) = delete;
+  MappedRows& operator=(const MappedRows&) = delete;
+
+  Index samples() const { return samples_; }
+  Index features() const { return features_; }
+  MatrixView columns(Index first, Index count) const {
+    const auto* numbers = reinterpret_cast<const double*>(static_cast<const char*>(memory_) + kHeader);
+    return Eigen::Map<const Matrix>(numbers + first * features_, features_, count);
+  }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  Index samples_ = 0, features_ = 0;
 };
 
 Part part_of_rank() {
@@ -114,9 +132,9 @@ void make(const std::string& folder, Index samples, Index features) {
   const Part part = part_of_rank();
   const std::array paths = {folder + "/x1.npy", folder + "/x2.npy"};
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (part.number == 1) Rows(paths[i], O_WRONLY | O_CREAT | O_TRUNC).write_header(samples, features);
+    if (part.number == 1) RowWriter(paths[i], O_CREAT | O_TRUNC).write_header(samples, features);
     MPI_Barrier(MPI_COMM_WORLD);
-    Rows file(paths[i], O_WRONLY);
+    RowWriter file(paths[i], 0);
     const auto which = static_cast<std::uint32_t>(i);
     const Matrix W = Matrix::Identity(features, features) +
                      normal(features, features, 1000 + which, 0) / (2 * std::sqrt(static_cast<double>(features)));
@@ -145,27 +163,22 @@ double largest_difference(const Model& model, const Model& reference) {
 }
 
 void run(const std::string& folder, const std::string& model_path) {
-  Rows x1(folder + "/x1.npy", O_RDONLY), x2(folder + "/x2.npy", O_RDONLY);
-  const auto [samples, features] = x1.read_header();
+  const MappedRows x1(folder + "/x1.npy"), x2(folder + "/x2.npy");
+  const Index features = x1.features();
   const Part part = part_of_rank();
-  const Share share = share_of(samples, part);
+  const Share share = share_of(x1.samples(), part);
   Summary summary({features, features});
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
-  Matrix X1(features, kReadBlock), X2(features, kReadBlock);
-  for (Index done = 0; done < share.samples; done += kReadBlock) {
-    const Index count = std::min(kReadBlock, share.samples - done);
-    if (count < kReadBlock) {
-      X1.resize(features, count);
-      X2.resize(features, count);
-    }
-    x1.read(X1, share.first + done);
-    x2.read(X2, share.first + done);
-    summary.add(X1, X2);
+  // A summary first compresses twice as many samples as it has features, then kBlock at a time. It copies no sample
+  // where these come at once.
+  for (Index done = 0, count = 4 * features; done < share.samples; done += count, count = kBlock) {
+    count = std::min(count, share.samples - done);
+    summary.add(x1.columns(share.first + done, count), x2.columns(share.first + done, count));
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double summarized = MPI_Wtime();
-  const auto all = mpi::reduce(summary, MPI_COMM_WORLD);
+  const auto all = mpi::reduce(std::move(summary), MPI_COMM_WORLD);
   if (!all) return;
   const double reduced = MPI_Wtime();
   const Covariance C = Covariance::identity(std::min(features, kCorrelations));

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
     try {
       for (const Accumulate accumulate : kAccumulates) check_fit(comm, 400, accumulate);
       check_fit(comm, 4, Accumulate::automatic);
+      check_fit(comm, 30'000, Accumulate::automatic);  // whole blocks, and samples that wait for the next
       check_refusal(comm);
     } catch (const std::exception& problem) {
       std::fprintf(stderr, "rank %d: %s\n", comm.rank(), problem.what());

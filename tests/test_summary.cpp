@@ -164,6 +164,28 @@ TEST_P(SummaryForms, KeepAConstantFeatureExactlyConstant) {
   EXPECT_EQ(model.domain(Domain::one).matrix().col(2).norm(), 0);
 }
 
+TEST_P(SummaryForms, CompressTheSamplesThatWait) {
+  Random random(25);
+  const auto pairs = testing::random_pairs(random, 5, 4, 3000);
+  const Matrix expected =
+      covariance_of(summarize({pairs.X1.replicate(1, 2), pairs.X2.replicate(1, 2)}, GetParam(), 500));
+  Summary summary = summarize(pairs, GetParam(), 500);
+  const std::size_t before = summary.to_bytes().size();
+  summary.compress();
+  EXPECT_LT(summary.to_bytes().size(), before / 10);
+  EXPECT_EQ(summary.samples(), 3000);
+  EXPECT_LE(relative(covariance_of(summary), covariance_of(summarize(pairs, GetParam(), 500))), 1e-12);
+  const std::string bytes = summary.to_bytes();
+  summary.compress();  // none wait
+  EXPECT_EQ(summary.to_bytes(), bytes);
+  summary.add(pairs.X1, pairs.X2);
+  EXPECT_LE(relative(covariance_of(summary), expected), 1e-12);
+
+  Summary few = summarize({pairs.X1.leftCols(10), pairs.X2.leftCols(10)}, GetParam(), 10);
+  few.compress();
+  EXPECT_EQ(few.form(), SummaryForm::rows);
+}
+
 TEST(Summary, ChoosesGramWhereItIsSafeAndQrWhereItIsNot) {
   Random random(6);
   auto pairs = testing::random_pairs(random, 5, 4, 2000, 1.0);
@@ -406,6 +428,31 @@ TEST(Summary, MeasuresTheGramSummaryItContinues) {
   pairs.X1.row(0) = pairs.X1.row(1) + 1e-4 * pairs.X1.row(0);
   Summary choosing({5, 4});
   choosing.merge(summarize(pairs, Accumulate::gram, 300));
+  EXPECT_EQ(choosing.form(), SummaryForm::qr);
+}
+
+// What both know of their conditioning decides about the sum; means far apart, or what nobody has measured, do not.
+TEST(Summary, MergesByWhatIsKnownOfTheConditioning) {
+  Random random(26);
+  const auto pairs = testing::random_pairs(random, 5, 4, 300, 1.0);
+  Summary together = summarize(pairs, Accumulate::automatic, 300);
+  together.merge(together);
+  EXPECT_EQ(together.form(), SummaryForm::gram);
+
+  auto moved = pairs;
+  moved.X1.row(0).array() += 1e6;
+  Summary apart = summarize(pairs, Accumulate::automatic, 300);
+  apart.merge(summarize(moved, Accumulate::automatic, 300));
+  EXPECT_EQ(apart.form(), SummaryForm::qr);
+
+  auto scaled = pairs;
+  scaled.X1.row(0) *= 1e6;
+  Summary unmeasured({5, 4}, Accumulate::gram);
+  unmeasured.merge(summarize(pairs, Accumulate::automatic, 300));  // which was safe
+  for (int block = 0; block < 20; ++block) unmeasured.add(scaled.X1, scaled.X2);
+  ASSERT_EQ(unmeasured.form(), SummaryForm::gram);
+  Summary choosing = summarize(pairs, Accumulate::automatic, 300);
+  choosing.merge(unmeasured);
   EXPECT_EQ(choosing.form(), SummaryForm::qr);
 }
 

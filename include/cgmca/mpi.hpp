@@ -7,8 +7,9 @@
 //   const auto all = cgmca::mpi::reduce(summary, MPI_COMM_WORLD);     // on rank 0; nothing elsewhere
 //   if (all) cgmca::fit(*all, C, C).save("model");
 //
-// A reduction of N ranks takes ⌈log2 N⌉ rounds. In each, half of the ranks that are left send a summary of p²/2 to p²
-// doubles and are done, and the others merge it. Ranks are merged in their order, so the result is the same each time.
+// A reduction of N ranks takes ⌈log2 N⌉ rounds. In each, half of the ranks that are left send a summary of p² or 2p²
+// doubles and are done, and the others merge it. Samples that wait as rows are compressed before, on all ranks at once.
+// Ranks are merged in their order, so the result is the same each time.
 #pragma once
 
 // The C++ bindings, which MPI has dropped, are not wanted.
@@ -127,6 +128,7 @@ inline std::string climb(Summary& sum, const Comm& comm) {
       failure = "rank " + std::to_string(rank) + ": " + problem.what();
     }
   };
+  if (comm.size() > 1) guarded(comm.rank(), [&] { sum.compress(); });
   for (int step = 1; step < comm.size(); step *= 2) {
     if (comm.rank() % (2 * step) != 0) {
       std::string message;
@@ -155,10 +157,9 @@ inline void check_versions(MPI_Comm comm) { detail::check_versions(detail::Comm(
 
 // The summary of all ranks' samples on rank 0, none on the others. Collective. If two ranks' summaries cannot be merged
 // (Summary::merge), or if ranks run different versions, all ranks throw the same InvalidInput, which names the rank.
-inline std::optional<Summary> reduce(const Summary& summary, MPI_Comm comm) {
+inline std::optional<Summary> reduce(Summary sum, MPI_Comm comm) {
   const detail::Comm own(comm);
   detail::check_versions(own);
-  Summary sum = summary;
   const std::string failure = detail::texts_of_all(detail::climb(sum, own), own).front();
   if (!failure.empty()) throw InvalidInput(failure);
   if (own.rank() != 0) return std::nullopt;

@@ -95,6 +95,11 @@ class Summary {
   // unless repeats are allowed), and then changes nothing.
   void merge(const Summary& other, Repeats repeats = Repeats::refuse);
 
+  // Compresses the samples that wait as rows, up to 4,095 of them, so that there is less to send to another process.
+  // Samples that are added later are grouped otherwise than without this, so the last bits of the result may differ. A
+  // summary of the form rows stays as it is.
+  void compress();
+
   // Where the samples came from, as far as the caller has noted it, so that merging the same input twice is refused.
   // The first word of each text identifies the input, and the rest is its name for people:
   // "1:3488:9ae16a3b2f90404f a.npy". Files and merges keep these texts. A summary without any can be merged with every

@@ -92,7 +92,7 @@ def reduce(summary: Summary, comm: Any = None) -> Optional[Summary]:
         _check_versions(comm)
         rank, size = comm.Get_rank(), comm.Get_size()
         with _agreed(comm) as own:
-            own.summary, own.failure = copy.copy(summary), None
+            own.summary, own.failure = copy.copy(summary) if size == 1 else summary.compressed(), None
             step = 1
             while step < size:
                 if rank % (2 * step):

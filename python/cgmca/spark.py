@@ -256,7 +256,8 @@ def _reduced(frame: Any, reader: _Reader, recipe: _parts.Recipe, depth: int) -> 
             arrays = reader.arrays(batch.columns, recipe.features, where, row)
             part = recipe.added(part, arrays, reader.weights(batch.columns), where, row)
             row += batch.num_rows
-        yield pyarrow.RecordBatch.from_arrays([pyarrow.array([pickle.dumps(part)], pyarrow.binary())], ["part"])
+        content = pickle.dumps(recipe.finished(part))
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array([content], pyarrow.binary())], ["part"])
 
     def merged(one: Optional[bytes], two: Optional[bytes]) -> Optional[bytes]:
         if one is None or two is None:

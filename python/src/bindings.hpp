@@ -65,6 +65,7 @@ class SharedSummary {
   // Summaries of more samples; this one stays as it is. Arrays of numbers, with columns in the summary's order.
   std::unique_ptr<SharedSummary> with_more(const py::sequence& arrays, const py::object& sample_weight);
   std::unique_ptr<SharedSummary> merged(SharedSummary& other);
+  std::unique_ptr<SharedSummary> compressed();
   // work(this summary, the other) while no other thread has one of them. Call with the GIL; it is released.
   template <class Work>
   auto use_with(SharedSummary& other, Work work) {

@@ -209,6 +209,14 @@ std::unique_ptr<SharedSummary> SharedSummary::merged(SharedSummary& other) {
   }));
 }
 
+std::unique_ptr<SharedSummary> SharedSummary::compressed() {
+  return std::make_unique<SharedSummary>(use([](const Summary& own) {
+    Summary smaller = own;
+    smaller.compress();
+    return smaller;
+  }));
+}
+
 // More than one block goes to a copy, which takes the summary's place at the end.
 void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner) {
   const std::vector<Samples> domains = matched_samples(arrays);
@@ -290,6 +298,9 @@ void bind_summary(py::module_& module) {
            "A new summary of these samples too, one array for each domain; this one stays as it is.")
       .def("merged", &SharedSummary::merged, py::arg("other"),
            "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
+      .def("compressed", &SharedSummary::compressed,
+           "A new summary of the same samples with none of them waiting as rows, so that there is less to send to "
+           "another\nprocess; this one stays as it is.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {

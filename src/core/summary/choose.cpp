@@ -44,4 +44,17 @@ bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
   return true;
 }
 
+bool GramSafety::join(const GramSafety& other, const Vector& s, const Layout& layout) {
+  std::vector<Spectrum> joined;
+  for (Index i = 0; i < layout.domains(); ++i) {
+    const Spectrum &ours = bounds_[static_cast<std::size_t>(i)], &theirs = other.bounds_[static_cast<std::size_t>(i)];
+    if (!(ours.smallest > 0 && theirs.smallest > 0)) return false;  // one of them was not measured
+    const double added = s.segment(layout.start(i), layout.features(i)).squaredNorm();
+    joined.push_back({ours.largest + theirs.largest + added, ours.smallest + theirs.smallest});
+    if (!(joined.back().largest <= kSafeGramCondition * joined.back().smallest)) return false;
+  }
+  bounds_ = std::move(joined);
+  return true;
+}
+
 }  // namespace cgmca

@@ -29,6 +29,10 @@ class GramSafety {
   // little.
   bool carry(const Vector& added_diagonal, const Layout& layout);
 
+  // Updates the bounds for the sum with another G, measured likewise, and with s sᵀ: λ_max(A + B) <= λ_max(A) + λ_max(B)
+  // and λ_min(A + B) >= λ_min(A) + λ_min(B). Returns false, and changes nothing, if that proves too little.
+  bool join(const GramSafety& other, const Vector& s, const Layout& layout);
+
   const std::vector<Spectrum>& bounds() const { return bounds_; }
   // Cholesky factors of the blocks of the G just measured, where the back end has made them; they are handed over.
   std::vector<linalg::ArrayTriangle> take_factors();

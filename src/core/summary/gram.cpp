@@ -33,12 +33,14 @@ void GramState::add(const Deviations& Xc, const Count& added) {
   count.join(added);
 }
 
-void GramState::merge(const GramState& other, const Vector& shift) {
+Vector GramState::merge(const GramState& other, const Vector& shift) {
   factors.clear();
   const Count theirs{other.count.samples, other.count.weight, other.count.mean + shift};
+  Vector step = count.step_to(theirs);
   G.on().add(G, other.G);
-  G.on().add_gram(G, G.on().upload(count.step_to(theirs)));
+  G.on().add_gram(G, G.on().upload(step));
   count.join(theirs);
+  return step;
 }
 
 Array GramState::theta() && {

@@ -37,9 +37,9 @@ struct GramState {
   GramState& operator=(GramState&&) noexcept = default;
   ~GramState() = default;
 
-  void add(const Deviations& Xc, const Count& added);       // Xc are deviations from added.mean
-  void merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours
-  linalg::Array theta() &&;                                 // G/(n-1), both triangles, in place of G
+  void add(const Deviations& Xc, const Count& added);         // Xc are deviations from added.mean
+  Vector merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours; returns s
+  linalg::Array theta() &&;                                   // G/(n-1), both triangles, in place of G
   // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has beyond
   // the others in G is rounding of the size eps; its square root would be mistaken for a direction.
   linalg::Array root() const;

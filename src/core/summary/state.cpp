@@ -325,9 +325,11 @@ void Summary::State::merge(const State& that) {
   bool summed = false;
   if (gram() != nullptr && that.gram() != nullptr) {
     GramState sum = *gram();
-    sum.merge(*that.gram(), shift);
-    summed = accumulate != Accumulate::automatic || safety.measure(sum.G, layout);
-    if (summed && accumulate == Accumulate::automatic) sum.factors = safety.take_factors();
+    const Vector step = sum.merge(*that.gram(), shift);
+    const bool known = accumulate != Accumulate::automatic ||
+                       (that.accumulate == Accumulate::automatic && safety.join(that.safety, step, layout));
+    summed = known || safety.measure(sum.G, layout);
+    if (!known && summed) sum.factors = safety.take_factors();
     if (summed) *gram() = std::move(sum);
   }
   if (!summed) {

@@ -191,6 +191,10 @@ void Summary::merge(const Summary& other, Repeats repeats) {
   *this = std::move(result);
 }
 
+void Summary::compress() {
+  if (!state_->nothing_compressed() && state_->rows.count() > 0) state_->compress_rows();
+}
+
 Index Summary::samples() const { return state_->samples(); }
 double Summary::total_weight() const { return state_->total_weight(); }
 SummaryForm Summary::form() const { return state_->form(); }

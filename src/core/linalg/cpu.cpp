@@ -22,14 +22,12 @@ void require_same_shape(const Array& A, const Array& B) {
   require(A.rows() == B.rows() && A.cols() == B.cols(), "matrices of different shapes");
 }
 
-// Memory for a tile: that of this thread's last one if it is free again and fits, because the system clears new memory
-// first. Dask's workers give freed memory back at once.
+// That of this thread's last tile if it is free again and fits: the system clears new memory first, which takes time.
 std::shared_ptr<Matrix> tile_memory(Index rows, Index columns) {
-  constexpr Index most = Index{1} << 20;  // numbers that a thread may keep
   thread_local std::shared_ptr<Matrix> last;
   if (last && last.use_count() == 1 && last->rows() == rows && last->cols() == columns) return last;
   auto memory = std::make_shared<Matrix>(rows, columns);
-  if (rows * columns <= most) last = memory;
+  if (rows * columns <= Index{1} << 20) last = memory;  // a thread keeps 8 MB at most
   return memory;
 }
 

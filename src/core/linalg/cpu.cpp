@@ -23,6 +23,15 @@ void require_same_shape(const Array& A, const Array& B) {
   require(A.rows() == B.rows() && A.cols() == B.cols(), "matrices of different shapes");
 }
 
+// That of this thread's last tile if it is free again and fits: the system clears new memory first, which takes time.
+std::shared_ptr<Matrix> tile_memory(Index rows, Index columns) {
+  thread_local std::shared_ptr<Matrix> last;
+  if (last && last.use_count() == 1 && last->rows() == rows && last->cols() == columns) return last;
+  auto memory = std::make_shared<Matrix>(rows, columns);
+  if (rows * columns <= Index{1} << 20) last = memory;  // a thread keeps 8 MB at most
+  return memory;
+}
+
 class CpuSolver final : public ArraySolver {
  public:
   CpuSolver(Array R, TriangularSolver solver) : R_(std::move(R)), solver_(std::move(solver)) {}
@@ -94,7 +103,8 @@ class Cpu final : public Backend {
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
              const Places* features) const override {
-    Matrix tile(features == nullptr ? origin.size() : static_cast<Index>(features->size()), count);
+    const auto memory = tile_memory(features == nullptr ? origin.size() : static_cast<Index>(features->size()), count);
+    Matrix& tile = *memory;
     by_columns(tile.rows(), count, [&](Index from, Index some) {
       Index start = 0, named = 0;  // the domain's first feature; how many of those named are filled in
       for (const SampleView& domain : X) {
@@ -123,7 +133,7 @@ class Cpu final : public Backend {
         start += domain.rows();
       }
     });
-    return upload(std::move(tile));
+    return {*this, memory, tile.data(), tile.rows(), tile.cols(), std::max<Index>(1, tile.rows())};
   }
   Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
                         const Places& features) const override {

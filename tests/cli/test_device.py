@@ -26,7 +26,7 @@ def test_version_says_what_was_found_or_why_not(folder):
     ["fit", "a.npy", "b.npy", "-o", "n"],
     ["summarize", "a.npy", "b.npy", "-o", "t"],
     ["apply", "m", "--domain", 1, "a.npy", "-o", "z.npy"],
-    ["translate", "m", "--from", 1, "a.npy", "-o", "z.npy"],
+    ["translate", "m", "--from", 1, "--to", 2, "a.npy", "-o", "z.npy"],
 ])
 def test_a_gpu_that_is_not_there_is_an_error_that_names_the_way_out(without_gpu, arguments):
     without_gpu.model()
@@ -66,8 +66,8 @@ COMMANDS = {
     "fit": ["fit", "a.npy", "b.npy", "--cov", "identity:3", "-q", "-o", "out"],
     "summarize": ["summarize", "a.npy", "b.npy", "-q", "-o", "out"],
     "apply": ["apply", "m", "--domain", 1, "a.npy", "-q", "-o", "out.npy"],
-    "translate": ["translate", "m", "--from", 1, "a.npy", "-q", "-o", "out.npy"],
-    "lsqr": ["translate", "m", "--from", 1, "a.npy", "--method", "lsqr", "-q", "-o", "out.npy"],
+    "translate": ["translate", "m", "--from", 1, "--to", 2, "a.npy", "-q", "-o", "out.npy"],
+    "lsqr": ["translate", "m", "--from", 1, "--to", 2, "a.npy", "--method", "lsqr", "-q", "-o", "out.npy"],
 }
 
 

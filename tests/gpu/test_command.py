@@ -114,7 +114,7 @@ def test_a_gpu_lost_in_mid_run_is_an_error_and_leaves_nothing_behind():
     commands = {"fit": ["fit", "a.npy", "b.npy", "--cov", "identity:40", "-q", "-o", "out"],
                 "summarize": ["summarize", "a.npy", "b.npy", "-q", "-o", "out"],
                 "apply": ["apply", "m", "--domain", 1, "a.npy", "-q", "-o", "out.npy"],
-                "translate": ["translate", "m", "--from", 2, "b.npy", "-q", "-o", "out.npy"]}
+                "translate": ["translate", "m", "--from", 2, "--to", 1, "b.npy", "-q", "-o", "out.npy"]}
     for name, arguments in commands.items():
         for launch in (1, 2, 3) if name != "fit" else (1, 3, 8, 15, 25):
             result = call(folder, *arguments, "--device", "cuda", LD_PRELOAD=os.environ["CGMCA_LOSE_DEVICE"],

@@ -119,14 +119,13 @@ py::object from_dlpack(const py::object& object, const std::string& name) {
 }  // namespace
 
 DeviceArray::DeviceArray(DeviceMatrix matrix)
-    : numbers_{nullptr,
-               matrix.data(),
-               {matrix.device() == Device::cuda ? dlpack::cuda : dlpack::cpu, 0},
+    : matrix_(std::move(matrix)),
+      numbers_{std::make_shared<DeviceMatrix>(*matrix_),
+               matrix_->data(),
+               {matrix_->device() == Device::cuda ? dlpack::cuda : dlpack::cpu, 0},
                {dlpack::floating, 64, 1},
-               {matrix.cols(), matrix.rows()},
-               {matrix.rows(), 1}} {
-  numbers_.owner = std::make_shared<DeviceMatrix>(std::move(matrix));
-}
+               {matrix_->cols(), matrix_->rows()},
+               {matrix_->rows(), 1}} {}
 
 DeviceArray::DeviceArray(dlpack::Taken numbers, const std::string& name) : numbers_(std::move(numbers)) {
   check_layout(numbers_, name);
@@ -140,6 +139,8 @@ SampleView DeviceArray::view() const {
   return Eigen::Map<const Eigen::MatrixXf, 0, Strided>(static_cast<const float*>(numbers_.data), features(), count(),
                                                        rows);
 }
+
+Matrix DeviceArray::host() const { return matrix_ ? matrix_->to_host() : to_host(view(), device()); }
 
 bool on_gpu(const py::handle& object) {
   if (py::isinstance<DeviceArray>(object)) return object.cast<const DeviceArray&>().device() == Device::cuda;
@@ -197,8 +198,7 @@ array instead, without a copy. ``torch.from_dlpack(array)``, ``cupy.from_dlpack(
                                 self.doubles() ? "float64" : "float32", place(self));
            })
       .def(
-          "numpy", [](const DeviceArray& self) { return to_rows(to_host(self.view(), self.device())); },
-          "A copy in host memory, in float64.")
+          "numpy", [](const DeviceArray& self) { return to_rows(self.host()); }, "A copy in host memory, in float64.")
       .def("__array__",
            [](const DeviceArray& self, const py::args&, const py::kwargs&) -> py::array {
              throw py::type_error(

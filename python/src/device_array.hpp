@@ -7,6 +7,7 @@
 #include <cgmca/device_matrix.hpp>
 #include <cgmca/samples.hpp>
 
+#include <optional>
 #include <string>
 
 #include "dlpack.hpp"
@@ -27,8 +28,10 @@ class DeviceArray {
   Device device() const { return dlpack::on_gpu(numbers_.device) ? Device::cuda : Device::cpu; }
   const dlpack::Taken& numbers() const { return numbers_; }
   SampleView view() const;  // d×n, where it lies
+  Matrix host() const;      // d×n, a copy
 
  private:
+  std::optional<DeviceMatrix> matrix_;  // where it is ours
   dlpack::Taken numbers_;
 };
 

@@ -70,7 +70,7 @@ py::object translate_with(const FittedModel& self, int source, int target, const
     const Device device = there.device();
     return computed_there([&] {
       if (method != Method::lsqr) return self.translation_there(from, to, method, device)(view);
-      const Matrix X = to_host(view, device);  // its iteration is on the processor
+      const Matrix X = there.host();  // its iteration is on the processor
       return to_device(translate(self.model, from, to, X, method, options, device), device);
     });
   }
@@ -105,10 +105,9 @@ py::object invert_with(const FittedModel& self, int number, const py::object& ro
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
   if (stays_there(rows)) {
     const DeviceArray there = device_array(rows, "Z");
-    const SampleView view = there.view();
     const Device device = there.device();
     return computed_there(
-        [&] { return to_device(invert(self.model, domain, to_host(view, device), method, options, device), device); });
+        [&] { return to_device(invert(self.model, domain, there.host(), method, options, device), device); });
   }
   const Samples Z(rows, "Z");
   const Index d = self.model.domain(domain).features();

@@ -51,12 +51,16 @@ test-browser: docs
 cuda: deps
 	@test -e /usr/local/cuda/include/cusolverDn.h || tools/install-cuda-wheels
 	@cmake -S . -B build-cuda/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCGMCA_WERROR=ON -DCGMCA_CUDA=ON \
-	  -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
+	  -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=ON
 	@cmake --build build-cuda/release --target cgmca_cuda test_cuda bench_cuda
 
 # The tests that need a GPU; they skip, and say so, where there is none. See bench/gpu/run for a machine without packages.
 test-gpu: cuda
+	@cmake --build build-cuda/release --target cgmca_cli cgmca_python lose_device
 	@build-cuda/release/tests/gpu/test_cuda
+	@CGMCA_PROGRAM=build-cuda/release/cgmca CGMCA_LOSE_DEVICE=$(CURDIR)/build-cuda/release/tests/gpu/liblose_device.so \
+	  tests/gpu/test_command.py || test $$? = 77
+	@PYTHONPATH=build-cuda/release/python /usr/bin/python3 tests/gpu/test_python.py || test $$? = 77
 
 # A manylinux wheel and an sdist in dist/, tried in a bare Debian (by debootstrap, as root) with the newest NumPy and
 # scikit-learn from PyPI.

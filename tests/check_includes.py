@@ -64,6 +64,7 @@ verify
 lsqr
 student
 translate
+device_matrix
 calibrate
 fuse
 classify

@@ -138,7 +138,10 @@ class ForeignBackend final : public linalg::Backend {
     linalg::SpectrumBounds bounds = cpu().spectrum_bounds(bare(A), known);
     if (remote_ && bounds.smallest > 0) {  // as one that has a Cholesky factor from this
       const Array R = cpu().cholesky(bare(A));
-      if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R)};
+      if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R), {}};
+      if (!R.empty() && bounds.factor.condition <= 100) {
+        bounds.factor.inverse = hidden(cpu().solve_upper(R, cpu().identity(R.rows(), R.rows())));
+      }
     } else if (!bounds.factor.R.empty()) {
       bounds.factor.R = hidden(bounds.factor.R);
     }

@@ -29,6 +29,8 @@
 //
 #include <cgmca/translate.hpp>
 //
+#include <cgmca/device_matrix.hpp>
+//
 #include <cgmca/calibrate.hpp>
 //
 #include <cgmca/fuse.hpp>

@@ -10,7 +10,7 @@ from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiO
                           TransformerMixin, clone)
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _tables
+from . import _core, _device, _tables
 from ._certificate import FitWarning
 from ._compat import check_array, check_n_features, validate_data, warn_user
 from ._domains import are_several, by_number, in_all_domains, label, names_of_new
@@ -259,12 +259,15 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         """The names, if a dict gives them, and the samples of all domains. A dict goes by the names there are."""
         if (Y is not None or y is not None) and are_several(X):
             raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
+        new = None
         if not are_several(X):
-            return None, [X, self._second(Y, y)]
-        if len(X) < 2:
+            arrays = [X, self._second(Y, y)]
+        elif len(X) < 2:
             raise ValueError(f"samples of {len(X)} domain; {type(self).__name__} matches those of at least 2")
-        new = names_of_new(X) if names is None else None
-        return new, in_all_domains(X, names or new or [None] * len(X), "a fit")
+        else:
+            new = names_of_new(X) if names is None else None
+            arrays = in_all_domains(X, names or new or [None] * len(X), "a fit")
+        return new, [_device.taken(rows, label(domain, len(arrays))) for domain, rows in enumerate(arrays, start=1)]
 
     def _names_of_later(self, arrays: Sequence[Any]) -> list[Optional[list[str]]]:
         return [_names_of_later(rows) for rows in arrays[1:]]
@@ -292,6 +295,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
             m = len(arrays)
             advice = f"missing='drop' leaves out the {'pairs' if m == 2 else 'samples'} that hold NaN"
             for domain, (data, names) in enumerate(zip(arrays, summary.feature_names), start=1):
+                data = data.numpy() if _device.is_there(data) else data
                 message = _tables.nan_message(data, label(domain, m), domain, names, advice, before)
                 if message:
                     raise ValueError(message) from None
@@ -334,11 +338,18 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         m = len(arrays)
         if not reset and m != len(self._domain_names()):
             raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
-        checked = [self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]
+        self._check_there(arrays, missing)
+        checked = [arrays[0] if _device.is_there(arrays[0]) else
+                   self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]
+        if reset and _device.is_there(arrays[0]):
+            keep_names(self, None)
+            self.n_features_in_ = arrays[0].shape[1]
         for domain, rows in enumerate(arrays[1:], start=2):
             name = label(domain, m)
-            rows = rows if reset else _tables.in_order(rows, self._names(domain), name)
-            checked.append(as_columns(rows, name, finite=False, accept_sparse="csr"))
+            if not _device.is_there(rows):
+                rows = rows if reset else _tables.in_order(rows, self._names(domain), name)
+                rows = as_columns(rows, name, finite=False, accept_sparse="csr")
+            checked.append(rows)
         weights = _tables.weights_of(sample_weight, checked[0].shape[0], whole=least > 1)
         if missing == "drop" and len({rows.shape[0] for rows in checked}) == 1:
             bad = np.any([_tables.rows_with_nan(rows) for rows in checked], axis=0)
@@ -348,6 +359,19 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
                 checked = [rows[~bad] for rows in checked]
                 weights = None if weights is None else weights[~bad]
         return checked, weights
+
+    def _check_there(self, arrays: Sequence[Any], missing: str) -> None:
+        """Refuses what cannot be done with arrays on a GPU; the library checks their numbers there."""
+        there = [domain for domain, rows in enumerate(arrays, start=1) if _device.is_there(rows)]
+        if not there:
+            return
+        name = label(there[0], len(arrays))
+        if self.device == "cpu":
+            raise ValueError(f"{name} lies on a GPU, and device is 'cpu': set device='cuda', or copy it to host memory")
+        if missing != "error":
+            raise ValueError(f"{name} lies on a GPU; missing='{missing}' needs arrays in host memory")
+        if self.calibrate is not None:
+            raise ValueError(f"{name} lies on a GPU; calibrate needs arrays in host memory")
 
     def _check_first(self, X: Any, name: str, *, reset: bool, strict: bool = True, **options: Any) -> Any:
         """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""
@@ -368,6 +392,9 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
     def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
         check_is_fitted(self)
         name = label(domain, len(self._domain_names()))
+        X = _device.taken(X, name)
+        if _device.is_there(X):
+            raise TypeError(f"{name} lies on a GPU; here arrays in host memory are needed")
         if domain == 1:
             return self._check_first(X, name, reset=False, strict=strict, finite=False)
         return as_columns(_tables.in_order(X, self._names(domain), name), name, finite=False, accept_sparse="csr")
@@ -381,8 +408,18 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
     def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
         """function(rows) for the samples of a domain, with NaN as `missing` says."""
         as_choice("missing", missing, ("error", "pass"))
-        X = self._check_samples(X, domain, strict=strict)
+        check_is_fitted(self)
+        there = _device.taken(X, label(domain, len(self._domain_names())))
+        if _device.is_there(there):
+            return _device.like(X, self._map_there(there, domain, missing, function))
+        X = self._check_samples(there, domain, strict=strict)
         return self._map_checked(X, domain, missing, "missing='pass' makes rows of NaN of them", function)
+
+    def _map_there(self, X: Any, domain: int, missing: str, function: Any) -> Any:
+        """The same on a GPU, where rows with NaN become rows of NaN by themselves."""
+        if not X._all_finite():
+            self._map_checked(X.numpy(), domain, missing, "missing='pass' makes rows of NaN of them", lambda rows: rows)
+        return function(X)
 
     def _map_checked(self, X: Any, domain: int, missing: str, advice: str, function: Any) -> Any:
         def message(rows: Any, before: int) -> Optional[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from sklearn.metrics import r2_score
 
-from . import _tables
+from . import _device, _tables
 from ._compat import check_array
 from ._domains import are_several, as_given, by_number, in_all_domains, is_dict, label, number_of
 from ._found import Found
@@ -80,6 +80,10 @@ class Using(Found):
         model = self._fitted()
 
         def back(Z: ArrayLike, domain: int) -> Any:
+            there = _device.taken(Z, label(domain, model.count))
+            if _device.is_there(there):
+                return _device.like(Z, model.invert(domain, there, method, iterations, tolerance))
+            Z = there
             points = check_array(_tables.plain(Z), dtype="numeric", input_name=label(domain, model.count))
             samples = model.invert(domain, points, method, iterations, tolerance)
             return _tables.like(Z, samples, self._names(domain))

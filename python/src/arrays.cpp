@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "device_array.hpp"
+
 namespace cgmca::python {
 namespace {
 
@@ -13,7 +15,10 @@ using Double = py::array_t<double, py::array::c_style>;
 using Single = py::array_t<float, py::array::c_style>;
 
 py::array as_array(const py::object& object, const char* name) {
-  py::array array = py::array::ensure(object);
+  if (on_gpu(object)) {
+    throw py::type_error(fmt::format("{} lies on a GPU; an array in host memory is needed here", name));
+  }
+  py::array array = py::array::ensure(host_array(object, name));
   if (!array) {
     PyErr_Clear();
     throw py::type_error(fmt::format("{} is not an array of numbers", name));
@@ -54,30 +59,6 @@ Eigen::Map<const Matrix> Samples::block(Index first, Index count, py::object& ke
 SampleView Samples::view(Index first, Index count, py::object& keep) const {
   if (single_ == nullptr) return block(first, count, keep);
   return Eigen::Map<const Eigen::MatrixXf>(single_ + first * features(), features(), count);
-}
-
-bool on_gpu(const py::handle& rows) { return py::hasattr(rows, "__cuda_array_interface__"); }
-
-SampleView view_on_gpu(const py::handle& rows, const std::string& name) {
-  const py::dict array = rows.attr("__cuda_array_interface__");
-  const auto shape = array["shape"].cast<std::vector<Index>>();
-  if (shape.size() != 2) {
-    throw py::value_error(fmt::format("{} has {} dimension{}; an array of shape (samples, features) is needed", name,
-                                      shape.size(), shape.size() == 1 ? "" : "s"));
-  }
-  const auto type = array["typestr"].cast<std::string>();
-  const bool doubles = type == "<f8";
-  if (!doubles && type != "<f4") {
-    throw py::type_error(fmt::format("{} holds {} on the GPU; float64 or float32 is needed there", name, type));
-  }
-  const Index n = shape[0], d = shape[1], size = doubles ? 8 : 4;
-  if (array.contains("strides") && !array["strides"].is_none() && n > 0 &&
-      array["strides"].cast<std::vector<Index>>() != std::vector<Index>{d * size, size}) {
-    throw py::value_error(fmt::format("{} is not contiguous on the GPU; give a contiguous copy", name));
-  }
-  const auto address = array["data"].cast<py::tuple>()[0].cast<std::uintptr_t>();
-  if (doubles) return Eigen::Map<const Matrix>(reinterpret_cast<const double*>(address), d, n);
-  return Eigen::Map<const Eigen::MatrixXf>(reinterpret_cast<const float*>(address), d, n);
 }
 
 py::array_t<double> to_rows(Matrix&& matrix) {

@@ -40,11 +40,6 @@ class Samples {
   const float* single_ = nullptr;  // of single precision
 };
 
-// Whether an array lies in the memory of a GPU, as those of PyTorch and CuPy do that have `__cuda_array_interface__`.
-bool on_gpu(const py::handle& rows);
-// Such an (n, d) array, where it lies. Throws ValueError and TypeError as Samples do, and where it is not contiguous.
-SampleView view_on_gpu(const py::handle& rows, const std::string& name);
-
 // The (n, d) array that a d×n matrix is, without a copy.
 py::array_t<double> to_rows(Matrix&& matrix);
 py::array_t<double> to_array(const Vector& vector);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <cgmca/device_matrix.hpp>
 #include <cgmca/fit.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
@@ -25,6 +26,7 @@ namespace py = pybind11;
 class FittedModel;
 
 void bind_errors(py::module_& module);
+void bind_device_array(py::module_& module);
 void bind_summary(py::module_& module);
 void bind_model(py::module_& module);
 // What a model does with samples of several domains at once.
@@ -99,9 +101,13 @@ class FittedModel {
   const Model model;
   Domain domain(int number) const { return domain_of(number, model.count()); }
   std::shared_ptr<const Translation> translation(Domain from, Domain to, Method method) const;
+  // In the memory of a GPU, where they stay for the next call.
+  DeviceMap map_there(Domain domain, Device device) const;
+  DeviceMap translation_there(Domain from, Domain to, Method method, Device device) const;
 
  private:
   mutable std::mutex mutex_;
+  mutable std::map<std::tuple<Domain, Domain, Method, Device>, DeviceMap> maps_there_;
   mutable std::map<std::tuple<Domain, Domain, Method>, std::shared_ptr<const Translation>> translations_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device_array.hpp"
 #include "support/choice.hpp"
 
 namespace cgmca::python {
@@ -30,20 +31,49 @@ LsqrOptions lsqr_options(Method method, std::optional<Index> iterations, std::op
 // lsqr and the inverses begin each block with a factorization; fewer, larger blocks then.
 constexpr Index kLargeBlock = 256;
 
-py::array apply_to(const FittedModel& self, int number, const py::object& rows) {
+// work() without the GIL, as an array of Python's.
+template <class Work>
+py::object computed_there(const Work& work) {
+  std::optional<DeviceMatrix> result;
+  {
+    const py::gil_scoped_release release;
+    result.emplace(work());
+  }
+  return py::cast(DeviceArray(std::move(*result)));
+}
+
+// Samples of an array that is on a device go there, and so does the result.
+bool stays_there(const py::object& rows) { return py::isinstance<DeviceArray>(rows) || on_gpu(rows); }
+
+py::object apply_to(const FittedModel& self, int number, const py::object& rows) {
   const Domain domain = self.domain(number);
+  if (stays_there(rows)) {
+    const DeviceArray there = device_array(rows, "X");
+    const SampleView view = there.view();
+    return computed_there([&] { return self.map_there(domain, there.device())(view); });
+  }
   const Samples X(rows, "X");
   const Index k = self.model.common_dimension, d = self.model.domain(domain).features();
   return map_blocks(X, k, block_samples(std::max(d, k)),
                     [&](const auto& block) { return apply(self.model, domain, block); });
 }
 
-py::array translate_with(const FittedModel& self, int source, int target, const py::object& rows,
-                         const std::string& method_name, std::optional<Index> iterations,
-                         std::optional<double> tolerance) {
+py::object translate_with(const FittedModel& self, int source, int target, const py::object& rows,
+                          const std::string& method_name, std::optional<Index> iterations,
+                          std::optional<double> tolerance) {
   const Domain from = self.domain(source), to = self.domain(target);
   const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  if (stays_there(rows)) {
+    const DeviceArray there = device_array(rows, "X");
+    const SampleView view = there.view();
+    const Device device = there.device();
+    return computed_there([&] {
+      if (method != Method::lsqr) return self.translation_there(from, to, method, device)(view);
+      const Matrix X = there.host();  // its iteration is on the processor
+      return to_device(translate(self.model, from, to, X, method, options, device), device);
+    });
+  }
   const Samples X(rows, "X");
   const Index d_from = self.model.domain(from).features(), d_to = self.model.domain(to).features();
   const Index widest = std::max(d_from, d_to);
@@ -68,11 +98,17 @@ py::array errors_of(const FittedModel& self, int source, int target, const py::o
   return map_blocks(X, d_to, block_samples(widest), [&](const auto& block) { return work(*map, block); });
 }
 
-py::array invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
-                      std::optional<Index> iterations, std::optional<double> tolerance) {
+py::object invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
+                       std::optional<Index> iterations, std::optional<double> tolerance) {
   const Domain domain = self.domain(number);
   const Method method = need_choice(method_name, kMethods, "method");
   const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  if (stays_there(rows)) {
+    const DeviceArray there = device_array(rows, "Z");
+    const Device device = there.device();
+    return computed_there(
+        [&] { return to_device(invert(self.model, domain, there.host(), method, options, device), device); });
+  }
   const Samples Z(rows, "Z");
   const Index d = self.model.domain(domain).features();
   return map_blocks(Z, d, block_samples(std::max(d, self.model.common_dimension), kLargeBlock),
@@ -116,6 +152,21 @@ std::shared_ptr<const Translation> FittedModel::translation(Domain from, Domain 
   auto& kept = translations_[{from, to, method}];
   if (!kept) kept = std::make_shared<const Translation>(cgmca::translation(model, from, to, method));
   return kept;
+}
+
+DeviceMap FittedModel::map_there(Domain domain, Device device) const {
+  const std::lock_guard lock(mutex_);
+  const std::tuple key(domain, domain, Method::lmmse, device);
+  if (const auto kept = maps_there_.find(key); kept != maps_there_.end()) return kept->second;
+  return maps_there_.emplace(key, device_map(model, domain, device)).first->second;
+}
+
+DeviceMap FittedModel::translation_there(Domain from, Domain to, Method method, Device device) const {
+  const auto map = translation(from, to, method);  // which refuses from == to, the key of a map into the common space
+  const std::lock_guard lock(mutex_);
+  const std::tuple key(from, to, method, device);
+  if (const auto kept = maps_there_.find(key); kept != maps_there_.end()) return kept->second;
+  return maps_there_.emplace(key, device_map(*map, device)).first->second;
 }
 
 void bind_model(py::module_& module) {

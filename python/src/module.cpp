@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The C++ library behind cgmca.";
   module.attr("__version__") = CGMCA_VERSION;
   python::bind_errors(module);
+  python::bind_device_array(module);
   python::bind_summary(module);
   python::bind_model(module);
   python::bind_fit(module);

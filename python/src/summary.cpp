@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "device_array.hpp"
 #include "support/choice.hpp"
 
 namespace cgmca::python {
@@ -172,23 +173,24 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
 
 // Those on the GPU where they lie.
 void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights) {
+  if (use([](const Summary& own) { return own.device() == Device::cpu; })) {
+    throw InvalidInput("samples on a GPU for a summary on the processor: make it with device='cuda', or copy them");
+  }
   std::vector<Samples> here;
-  here.reserve(arrays.size());
+  std::vector<DeviceArray> there;
   std::vector<py::object> keep(arrays.size());
   MatchedSamples X;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const std::string name = array_name(i, arrays.size());
     if (on_gpu(arrays[i])) {
-      X.push_back(view_on_gpu(arrays[i], name));
+      there.push_back(device_array(arrays[i], name));
+      X.push_back(there.back().view());
     } else {
       here.emplace_back(arrays[i], name.c_str());
       X.push_back(here.back().view(0, here.back().count(), keep[i]));
     }
   }
   use([&](Summary& own) {
-    if (own.device() == Device::cpu) {
-      throw InvalidInput("samples on a GPU for a summary on the processor: make it with device='cuda', or copy them");
-    }
     Summary longer = own;
     weights ? longer.add(X, *weights) : longer.add(X);
     own = std::move(longer);

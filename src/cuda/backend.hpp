@@ -26,6 +26,7 @@ class Cuda final : public linalg::Backend {
   bool remote() const override { return true; }
   void require_room(double numbers, const std::string& what_for) const override;
   bool holds(const SampleView& X) const override;
+  void wait() const override;
   bool within(const SampleView& X, double limit) const override;
   Matrix fetched(const SampleView& X, Index first, Index count) const override;
 
@@ -114,6 +115,8 @@ class Cuda final : public linalg::Backend {
   void subtract_product(const Array& C, cublasOperation_t on_A, const Array& A, const Array& B) const;  // C - op(A) B
   void solve_triangle(Side side, const Array& R, cublasOperation_t on_R, const Array& B) const;         // in place of B
   Array times_triangle(const Array& R, cublasOperation_t on_R, const Array& E) const;
+  Array times_upper(const Array& E, const Array& R) const;  // E R, where below R's diagonal is zero
+  void assign_times_upper(const Array& to, const Array& E, const Array& R, double keep) const;  // keep · to + E R
   void add_rank_k(const Array& G, const Array& X, cublasOperation_t on_X, double weight) const;
   void clear_lower(const Array& A) const;
   Array inverse_of_upper(const Array& R) const;
@@ -122,6 +125,7 @@ class Cuda final : public linalg::Backend {
   double largest_gain(const Array& R) const;        // λ_1 of RᵀR, from below
   double largest_eigenvalue(const Array& G) const;  // of its upper triangle, from below
 
+  bool cholesky_in_place(const Array& G) const;
   Memory householder(const Array& X) const;  // vectors and R in place of X; the scalars
   double distance_from_identity(const Array& G) const;
   std::optional<linalg::ArrayQr> cholesky_qr(const Array& X) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -16,8 +17,6 @@ namespace cgmca::cuda {
 namespace {
 
 using Kernel = Context::Kernel;
-
-constexpr double kOne = 1;
 
 // Up to this many columns the processor's divide and conquer is faster than QR iteration on the device.
 constexpr Index kSmallSvd = 1024;
@@ -61,11 +60,19 @@ void Cuda::check_finite(const Array& A, const char* what) const {
   throw NumericalFailure(fmt::format("{} of a matrix with NaN or infinity (the data may overflow; rescale it)", what));
 }
 
-Array Cuda::cholesky(const Array& G) const {
-  const Lock lock(mutex_);
-  require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
-  Array R = copy(G);
-  if (R.empty()) return R;
+// R with RᵀR = G in place of G's upper triangle; false where G is not definite.   G = [A E; · C]
+bool Cuda::cholesky_in_place(const Array& R) const {
+  // Two halves, and between them products, which run nearer to the peak.
+  const char* asked = std::getenv("CGMCA_CUDA_POTRF_LEAF");
+  const Index leaf = asked == nullptr ? 4096 : std::atol(asked), multiple = 256;
+  if (R.rows() > leaf) {
+    const Index n = R.rows(), half = (n / 2 + multiple - 1) / multiple * multiple, rest = n - half;
+    const Array A = R.block(0, 0, half, half), E = R.block(0, half, half, rest), C = R.block(half, half, rest, rest);
+    if (!cholesky_in_place(A)) return false;
+    solve_triangle(Side::left, A, CUBLAS_OP_T, E);
+    add_rank_k(C, E, CUBLAS_OP_T, -1);
+    return cholesky_in_place(C);
+  }
   Workspace work;
   check(cusolverDnXpotrf_bufferSize(context_.solver(), context_.parameters(), CUBLAS_FILL_MODE_UPPER, R.rows(),
                                     CUDA_R_64F, R.data(), R.stride(), CUDA_R_64F, &work.on_device, &work.on_host),
@@ -78,7 +85,15 @@ Array Cuda::cholesky(const Array& G) const {
         "potrf");
   const int failed = info_of(info);
   require(failed >= 0, "potrf: an argument is illegal");
-  if (failed > 0) return allocate(0, 0);
+  return failed == 0;
+}
+
+Array Cuda::cholesky(const Array& G) const {
+  const Lock lock(mutex_);
+  require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
+  Array R = copy(G);
+  if (R.empty()) return R;
+  if (!cholesky_in_place(R)) return allocate(0, 0);
   clear_lower(R);
   return R;
 }
@@ -156,14 +171,11 @@ std::optional<linalg::ArrayQr> Cuda::cholesky_qr(const Array& X) const {
   Array Q = copy(X);
   scale_by(Q, 1, nullptr, &inverse);
   if (distance <= nearest) {
-    const Array QR = allocate(Q.rows(), n);  // Q R, and Q R⁻¹ = Q (2 I - R)
-    check(cublasDtrmm_64(context_.blas(), CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT,
-                         Q.rows(), n, &kOne, G.data(), G.stride(), Q.data(), Q.stride(), QR.data(), QR.stride()),
-          "trmm");
-    scale_by(Q, 2, nullptr, nullptr);
-    add(Q, QR, -1);
+    const Array inverse_R = copy(G);  // I - N
+    scale_by(inverse_R, -1, nullptr, nullptr);
+    assign_diagonal(inverse_R, Vector::Ones(n));
     scale_by(G, 1, nullptr, &sizes);
-    return linalg::ArrayQr{Q, G};
+    return linalg::ArrayQr{times_upper(Q, inverse_R), G};
   }
   const Array first = cholesky(G);
   if (first.empty()) return std::nullopt;

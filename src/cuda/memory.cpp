@@ -50,6 +50,11 @@ bool Cuda::holds(const SampleView& X) const {
   return X.visit([](const auto& samples) { return samples.size() > 0 && where(samples.data()) == Where::device; });
 }
 
+void Cuda::wait() const {
+  const Lock lock(mutex_);
+  context_.wait();
+}
+
 bool Cuda::within(const SampleView& X, double limit) const {
   if (!holds(X)) return host_.within(X, limit);
   const Lock lock(mutex_);

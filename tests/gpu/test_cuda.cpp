@@ -213,6 +213,23 @@ TEST(Cuda, AppliesAndTranslates) {
   }
 }
 
+TEST(Cuda, MapsStayOnTheDevice) {
+  CGMCA_NEEDS_GPU();
+  Random random(9);
+  const Pairs pairs = random_pairs(random, 60, 40, 3000), fresh = random_pairs(random, 60, 40, 9000);
+  const Model model = fit(pairs.X1, pairs.X2, Covariance::data(Domain::one, 20), Covariance::data(Domain::one, 20));
+  const DeviceMap map = device_map(model, Domain::one);
+  const DeviceMatrix X = to_device(fresh.X1), from_host = map(fresh.X1);
+  const DeviceMatrix from_device = map(Eigen::Map<const Matrix>(X.data(), X.rows(), X.cols()));
+  EXPECT_EQ(from_device.device(), Device::cuda);
+  EXPECT_EQ(from_device.to_host(), from_host.to_host());
+  EXPECT_LE(relative(from_host.to_host(), apply(model, Domain::one, fresh.X1)), 1e-12);
+  const Translation back = translation(model, Domain::two, Domain::one);
+  const Eigen::MatrixXf single = fresh.X2.cast<float>();
+  EXPECT_LE(relative(device_map(back)(single).to_host(), back(single.cast<double>())), 1e-12);
+  EXPECT_TRUE(all_finite(Eigen::Map<const Matrix>(X.data(), X.rows(), X.cols())));
+}
+
 TEST(Cuda, TooLittleMemoryIsAnErrorWithFiguresBeforeTheWork) {
   CGMCA_NEEDS_GPU();
   try {

@@ -41,6 +41,8 @@ struct ArrayPivotedQr {
 struct ArrayTriangle {
   Array R;
   double condition = 0;
+  Array
+      inverse{};  // R⁻¹, where it was computed on the way and κ is so small that a product with it is as good as a solve
 };
 
 // λ_max <= largest and λ_min >= smallest of a symmetric matrix.
@@ -69,6 +71,8 @@ class Backend {
   virtual void require_room(double /*numbers*/, const std::string& /*what_for*/) const {}
   // Whether samples are already in the memory of a remote back end, which alone can read them.
   virtual bool holds(const SampleView& /*X*/) const { return false; }
+  // Until all that was asked for is done: nothing reads a caller's memory any more, and others may read its results.
+  virtual void wait() const {}
   virtual bool within(const SampleView& X, double limit) const = 0;                 // all |x| <= limit, none NaN
   virtual Matrix fetched(const SampleView& X, Index first, Index count) const = 0;  // on the host, as doubles
 

@@ -9,7 +9,7 @@ namespace cgmca::linalg {
 
 inline constexpr const char* kPluginSymbol = "cgmca_backend_plugin";
 // Raised whenever Backend or BackendPlugin changes: an older library is then refused.
-inline constexpr int kPluginInterface = 2;
+inline constexpr int kPluginInterface = 3;
 
 struct BackendPlugin {
   int interface;

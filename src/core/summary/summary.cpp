@@ -153,14 +153,25 @@ void Summary::check(const MatchedSamples& X, const VectorView& weights, Index fi
   check_samples(*this, X, &weights, first);
 }
 
+namespace {
+
+// Samples in the device's own memory are the caller's again once the device has read them.
+void wait_for_reading(const linalg::Backend& on, const MatchedSamples& X) {
+  if (std::any_of(X.begin(), X.end(), [&on](const SampleView& domain) { return on.holds(domain); })) on.wait();
+}
+
+}  // namespace
+
 void Summary::add(const MatchedSamples& X) {
   check(X, samples());
   state_->add({X, {}});
+  wait_for_reading(*state_->on, X);
 }
 
 void Summary::add(const MatchedSamples& X, const VectorView& weights) {
   check(X, weights, samples());
   state_->add(weighted(*state_->on, X, weights));
+  wait_for_reading(*state_->on, X);
 }
 
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }

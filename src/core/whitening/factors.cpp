@@ -129,9 +129,12 @@ void cross_from_scores(Factors& factors, const std::vector<Array>& V) {
 // R with RᵀR = Θ_ii where the summary has that of its sum, and no extra samples have joined it.
 linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const WhiteningRequest& request) {
   if (moments.factors.empty() || moments.factors[i].R.empty() || request.samples != moments.samples) return {};
-  const Array R = moments.on().copy(moments.factors[i].R);
-  moments.on().scale(R, 1 / std::sqrt(moments.freedom));
-  return {R, moments.factors[i].condition};
+  const linalg::Backend& on = moments.on();
+  const auto& [of_sum, condition, inverse_of_sum] = moments.factors[i];
+  const Array R = on.copy(of_sum), inverse = inverse_of_sum.empty() ? Array() : on.copy(inverse_of_sum);
+  on.scale(R, 1 / std::sqrt(moments.freedom));
+  if (!inverse.empty()) on.scale(inverse, std::sqrt(moments.freedom));
+  return {R, condition, inverse};
 }
 
 // Asks, before any of the work is done, for about the memory that moments, factors and workspaces will take.

@@ -84,8 +84,8 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
   if (!(condition <= thresholds::kSafeTriangle)) return std::nullopt;  // nor where it is not finite
   WhitenedSamples result;
   result.V = triangle ? on.identity(S.cols(), S.cols()) : qr.Q;
-  result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, features), condition, variance, tolerance,
-                              triangle ? "triangle" : "geqrf");
+  result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, Array(), features), condition, variance,
+                              tolerance, triangle ? "triangle" : "geqrf");
   return result;
 }
 
@@ -163,8 +163,8 @@ WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, 
     const Array R = made ? known.R : on.cholesky(varied);
     const double condition = made ? known.condition : R.empty() ? INFINITY : on.condition(R);
     if (triangle && condition <= thresholds::kSafeTriangle) {
-      return by_triangle(std::make_shared<TriangleWhitening>(R, features), condition, variance, request.tolerance,
-                         "potrf");
+      return by_triangle(std::make_shared<TriangleWhitening>(R, made ? known.inverse : Array(), features), condition,
+                         variance, request.tolerance, "potrf");
     }
     if (squared && condition * condition <= thresholds::kSafeGramCondition) {
       const linalg::ArrayEigen eigen = on.symmetric_eigen(varied);

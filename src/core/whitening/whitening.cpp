@@ -34,10 +34,12 @@ Array SpectrumWhitening::shares(const Array& E) const {
 
 // W = R⁻ᵀ
 Array TriangleWhitening::white(const Array& X) const {
-  return X.on().solve_upper_transposed(R_, X.on().gather_rows(X, varying_.places));
+  const Array varied = X.on().gather_rows(X, varying_.places);
+  return inverse_.empty() ? X.on().solve_upper_transposed(R_, varied) : X.on().upper_transposed_times(inverse_, varied);
 }
 Array TriangleWhitening::whitened(const Array& E) const {
-  return E.on().scatter_rows(E.on().solve_upper(R_, E), varying_.places, varying_.features);
+  return E.on().scatter_rows(inverse_.empty() ? E.on().solve_upper(R_, E) : E.on().upper_times(inverse_, E),
+                             varying_.places, varying_.features);
 }
 Array TriangleWhitening::coloured(const Array& E) const {
   return E.on().scatter_rows(E.on().upper_transposed_times(R_, E), varying_.places, varying_.features);

@@ -48,10 +48,11 @@ struct Varying {
   Index features;
 };
 
-// L = Rᵀ for the features that vary.   R: r×r upper triangular
+// L = Rᵀ for the features that vary.   R: r×r upper triangular; R⁻¹ may be given with it, and then is multiplied with
 class TriangleWhitening final : public Whitening {
  public:
-  TriangleWhitening(Array R, Varying varying) : R_(std::move(R)), varying_(std::move(varying)) {}
+  TriangleWhitening(Array R, Array inverse, Varying varying)
+      : R_(std::move(R)), inverse_(std::move(inverse)), varying_(std::move(varying)) {}
 
   Index rank() const override { return R_.rows(); }
   Array white(const Array& X) const override;
@@ -60,7 +61,7 @@ class TriangleWhitening final : public Whitening {
   Array shares(const Array& E) const override;
 
  private:
-  Array R_;
+  Array R_, inverse_;
   Varying varying_;
 };
 

@@ -97,15 +97,6 @@ void rates() {
   gpu().add_diagonal(S, Vector::Constant(n, 1000));
   const linalg::Array R = gpu().cholesky(S);
   tell("potrf", seconds([&] { gpu().cholesky(S); }, 3), cube / 3);
-  gpu().add_diagonal(G, Vector::Constant(2 * n, 1e6));
-  for (const char* leaf : {"1024", "2048", "4096", "8192", "16384"}) {
-    setenv("CGMCA_CUDA_POTRF_LEAF", leaf, 1);
-    std::printf("leaf %s: 2048 %.5f, 4096 %.5f, 8192 %.5f, 16384 %.5f\n", leaf,
-                seconds([&] { gpu().cholesky(S.block(0, 0, n / 4, n / 4)); }, 3),
-                seconds([&] { gpu().cholesky(S.block(0, 0, n / 2, n / 2)); }, 3),
-                seconds([&] { gpu().cholesky(S); }, 3), seconds([&] { gpu().cholesky(G); }, 2));
-  }
-  unsetenv("CGMCA_CUDA_POTRF_LEAF");
   tell("trsm, 8192 right sides", seconds([&] { gpu().solve_upper_transposed(R, A); }, 3), cube);
   tell("trmm, 8192 columns", seconds([&] { gpu().upper_times(R, A); }, 3), cube);
   tell("condition (inverse and power iteration)", seconds([&] { gpu().condition(R); }, 3), cube / 3);

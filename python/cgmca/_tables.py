@@ -137,7 +137,8 @@ def weights_of(sample_weight: Any, count: int, *, whole: bool = True) -> Any:
     >>> weights_of([1, -2, 0], 3)
     Traceback (most recent call last):
     ...
-    ValueError: sample_weight holds -2.0 at place 1 (counted from 0); a weight counts its pair, from 0 times on
+    ValueError: sample_weight holds -2.0 at place 1 (counted from 0); a weight says how often its pair counts, and must be \
+finite and at least 0
     """
     if sample_weight is None:
         return None

@@ -130,7 +130,8 @@ def test_the_search_ends_when_its_time_is_over(views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         certificate = MCA(3, random_starts=3000, max_seconds=0.01).fit(views).certificate_
-    assert certificate.stopped_early and not all(start.converged for start in certificate.starts)
+    # It ends in the middle of a start or between two.
+    assert certificate.stopped_early and len(certificate.starts) < 3000
 
 
 def test_the_certificate_tells_of_every_start(model):

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -63,8 +62,7 @@ void Cuda::check_finite(const Array& A, const char* what) const {
 // R with RᵀR = G in place of G's upper triangle; false where G is not definite.   G = [A E; · C]
 bool Cuda::cholesky_in_place(const Array& R) const {
   // Two halves, and between them products, which run nearer to the peak.
-  const char* asked = std::getenv("CGMCA_CUDA_POTRF_LEAF");
-  const Index leaf = asked == nullptr ? 4096 : std::atol(asked), multiple = 256;
+  constexpr Index leaf = 4096, multiple = 256;
   if (R.rows() > leaf) {
     const Index n = R.rows(), half = (n / 2 + multiple - 1) / multiple * multiple, rest = n - half;
     const Array A = R.block(0, 0, half, half), E = R.block(0, half, half, rest), C = R.block(half, half, rest, rest);

@@ -122,10 +122,9 @@ class Cpu final : public Backend {
           const std::vector<Run> runs = runs_of(*features, named, end);
           for (Index j = from; j < from + some; ++j) {
             for (const auto& [place, feature, length] : runs) {
+              const auto x = samples.col(first + j).segment(feature - start, length).template cast<double>();
               tile.col(j).segment(place, length) =
-                  (samples.col(first + j).segment(feature - start, length).template cast<double>() -
-                   origin.segment(feature, length)) -
-                  mean.segment(feature, length);
+                  (x - origin.segment(feature, length)) - mean.segment(feature, length);
             }
           }
           named = end;

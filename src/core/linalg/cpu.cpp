@@ -11,7 +11,7 @@
 #include "core/thresholds.hpp"
 #include "lapack.hpp"
 #include "partial.hpp"
-#include "runs.hpp"
+#include "tiles.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -21,15 +21,6 @@ View view(const Array& A) { return {A.data(), A.rows(), A.cols(), Eigen::OuterSt
 
 void require_same_shape(const Array& A, const Array& B) {
   require(A.rows() == B.rows() && A.cols() == B.cols(), "matrices of different shapes");
-}
-
-// That of this thread's last tile if it is free again and fits: the system clears new memory first, which takes time.
-std::shared_ptr<Matrix> tile_memory(Index rows, Index columns) {
-  thread_local std::shared_ptr<Matrix> last;
-  if (last && last.use_count() == 1 && last->rows() == rows && last->cols() == columns) return last;
-  auto memory = std::make_shared<Matrix>(rows, columns);
-  if (rows * columns <= Index{1} << 20) last = memory;  // a thread keeps 8 MB at most
-  return memory;
 }
 
 class CpuSolver final : public ArraySolver {

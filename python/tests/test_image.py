@@ -39,6 +39,6 @@ def test_errors():
     for bad, message in [(lambda: image.wiener2(STACK.reshape(6, 63), (9, 8)), "72|63"),
                          (lambda: image.wiener2(STACK[None]), "images of 4 dimensions"),
                          (lambda: image.medfilt2(STACK, (9, 7)), "rows of pixels"),
-                         (lambda: image.ssim(STACK, STACK[:5]), "images of shape")]:
+                         (lambda: image.ssim(STACK, STACK[:5]), "both need the same")]:
         with pytest.raises(ValueError, match=message):
             bad()

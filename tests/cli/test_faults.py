@@ -137,7 +137,7 @@ def test_a_signal_stops_cleanly_and_resume_ends_with_the_same_bytes(folder, larg
     assert "in the checkpoint 'c'" in err and "no output file has changed" in err
     assert (folder / "s").read_bytes() == b"old"
     assert folder.names() == {"a.npy", "b.npy", "s", "c"}
-    assert "is a checkpoint 'c'" in folder.fails(2, "summarize", *large, "-o", "s", "--checkpoint", "c")
+    assert "the checkpoint 'c' exists already" in folder.fails(2, "summarize", *large, "-o", "s", "--checkpoint", "c")
     assert "going on after" in folder.ok("summarize", *large, "-o", "s", "--accumulate", "qr", "--checkpoint", "c",
                                          "--resume").err
     folder.ok("summarize", *large, "-o", "whole", "--accumulate", "qr")
@@ -209,7 +209,7 @@ def test_resuming_against_other_or_changed_inputs_is_refused_with_figures(folder
     message = folder.fails(3, "summarize", *pair, *resume)
     assert "modified_ns" in message and "hash_of_ends" in message
     folder.summary()
-    assert "no checkpoint" in folder.fails(3, "summarize", *pair, "-o", "t", "--checkpoint", "s", "--resume")
+    assert "not a checkpoint" in folder.fails(3, "summarize", *pair, "-o", "t", "--checkpoint", "s", "--resume")
 
 
 def test_resuming_notices_a_changed_image_in_a_folder_below(folder):

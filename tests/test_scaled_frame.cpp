@@ -141,6 +141,21 @@ TEST(ScaledFrame, WeighsSamples) {
   expect_same_fit(scaled, triangle, pairs);
 }
 
+// Then G is singular, but neither domain's part of it, and the frame stays.
+TEST(ScaledFrame, StaysWhereOneDomainIsAFunctionOfTheOther) {
+  Random random(9);
+  Pairs pairs = graded_pairs(random, 30000);
+  const Matrix M = random.matrix(24, 5);
+  for (Index j = 0; j < 24; ++j) pairs.X2.row(j) = pairs.X1.row(j / 4) * M(j, 0) + 1e-3 * pairs.X2.row(j);
+  pairs.X2.row(0) = 3 * pairs.X1.row(0);
+  Summary summary = summarized(part(pairs, 0, 1000));
+  ASSERT_TRUE(is_scaled(summary));
+  const double before = linalg::operations();
+  add(summary, part(pairs, 1000, 28672));
+  EXPECT_LT(linalg::operations() - before, 1.5 * 64.0 * 64.0 * 28672);
+  EXPECT_TRUE(is_scaled(summary));
+}
+
 // Samples enter at the cost of the Gram matrix and little more; a triangle adds d² a sample and domain.
 TEST(ScaledFrame, CostsAsMuchAsAGramMatrix) {
   Random random(8);

@@ -60,6 +60,18 @@ void hold_determined(const Array& P, Index independent) {
   on.assign_diagonal(P.block(independent, independent, determined, determined), thresholds::kDetermined * size);
 }
 
+// κ of G (upper triangle) with features at unit size, because rounding in G is relative to its diagonal.
+bool well_conditioned(const Array& G) {
+  const Backend& on = G.on();
+  if (G.empty()) return true;
+  const Array unit = on.copy(G);
+  const Vector sizes = on.diagonal(G).cwiseSqrt(), scales = (sizes.array() > 0).select(sizes.cwiseInverse(), 1.0);
+  on.scale_rows(unit, scales);
+  on.scale_columns(unit, scales);
+  const Array K = on.cholesky(unit);
+  return !K.empty() && std::pow(on.condition(K), 2) <= thresholds::kSafeGramCondition;
+}
+
 // Y Yᵀ without what the scaled features of a domain have with each other, which is known: the upper triangle.
 void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
   const Backend& on = Y.on();
@@ -110,13 +122,12 @@ bool Frame::scaled() const {
 bool Frame::outgrown(const Array& G) const {
   if (G.empty()) return false;
   const Backend& on = G.on();
-  if (scaled()) {  // features at unit size again: rounding in G is relative to its diagonal
-    const Array unit = on.copy(G);
-    const Vector sizes = on.diagonal(G).cwiseSqrt(), scales = (sizes.array() > 0).select(sizes.cwiseInverse(), 1.0);
-    on.scale_rows(unit, scales);
-    on.scale_columns(unit, scales);
-    const Array K = on.cholesky(unit);
-    return K.empty() || !(std::pow(on.condition(K), 2) <= thresholds::kSafeGramCondition);
+  if (scaled()) {
+    Index start = 0;
+    for (std::size_t i = 0; i < P.size(); start += size(i++)) {
+      if (!well_conditioned(G.block(start, start, size(i), size(i)))) return true;
+    }
+    return false;
   }
   constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
   Index axis = 0;

@@ -30,8 +30,8 @@ struct Frame {
   linalg::Array whole() const;                           // P of all domains, block diagonal
   bool scaled() const;                                   // in some domain
   // Whether G (upper triangle) has grown too far from what it began as: then κ(G) may be large. A triangle's G begins
-  // as I, and samples never lower its smallest eigenvalue, 1, so that the largest is a bound. That of a scaled frame is
-  // measured.
+  // as I, and samples never lower its smallest eigenvalue, 1, so that the largest is a bound. Of a scaled frame κ is
+  // measured in each domain; one domain may well be a function of the other.
   bool outgrown(const linalg::Array& G) const;
   // Nothing where that cannot be a frame of these domains.
   static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Places features,

@@ -100,6 +100,18 @@ TEST(ScaledFrame, MergesWithOthersAndWithTriangles) {
   expect_same_fit(merged, summarized(pairs, Accumulate::qr), pairs);
 }
 
+// A summary that asks for QR, and takes over a scaled one, makes triangles from then on.
+TEST(ScaledFrame, IsReplacedByATriangleWhereQrIsAskedFor) {
+  Random random(10);
+  const Pairs pairs = graded_pairs(random, 5000);
+  Summary asked({40, 24}, Accumulate::qr);
+  asked.merge(summarized(part(pairs, 0, 2500)));
+  EXPECT_TRUE(is_scaled(asked));
+  asked.merge(summarized(part(pairs, 2500, 2500)));
+  EXPECT_FALSE(is_scaled(asked));
+  expect_same_fit(asked, summarized(pairs, Accumulate::qr), pairs);
+}
+
 // Features that did not vary or depended on others at first, samples of another size and another mean.
 TEST(ScaledFrame, KeepsSamplesUnlikeItsOwn) {
   Random random(5);

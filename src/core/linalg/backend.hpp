@@ -41,8 +41,8 @@ struct ArrayPivotedQr {
 struct ArrayTriangle {
   Array R;
   double condition = 0;
-  Array
-      inverse{};  // R⁻¹, where it was computed on the way and κ is so small that a product with it is as good as a solve
+  // R⁻¹, if it was computed on the way and κ is so small that a product with it is as accurate as a solve; or empty.
+  Array inverse{};
 };
 
 // λ_max <= largest and λ_min >= smallest of a symmetric matrix.

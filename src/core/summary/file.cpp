@@ -61,7 +61,7 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   const auto frame = framed ? unpack_frame(file, prefix, size, state) : nullptr;
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
   if (framed) {
-    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)), state.scales());
+    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)));
   } else {
     state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
   }

@@ -109,8 +109,8 @@ GramState summed_in_lanes(const Backend& on, const WeightedSamples& samples, con
   return std::move(sums.front());
 }
 
-FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales_)
-    : count(std::move(count_)), scales(scales_) {
+FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales)
+    : count(std::move(count_)) {
   Framed framed = make_frame(Z, layout, scales);
   frame = std::make_shared<const Frame>(std::move(framed.frame));
   G = std::move(framed.G);
@@ -126,20 +126,20 @@ std::pair<FramedState, std::vector<Index>> FramedState::enter(const Rows& rows, 
   now.weight += framed.weight;
   on.add_gram(framed.G, on.upload(framed.sum_in_frame), -1 / now.weight);
   now.mean += framed.sum / now.weight;
-  return {FramedState(std::move(now), frame, std::move(framed.G), scales), std::move(framed.unlike)};
+  return {FramedState(std::move(now), frame, std::move(framed.G)), std::move(framed.unlike)};
 }
 
-void FramedState::add(Rows& rows, const Vector& origin, const Layout& layout) {
+void FramedState::add(Rows& rows, const Vector& origin, const Layout& layout, Scales scales) {
   auto [entered, waiting] = enter(rows, origin);
   const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= rows.count();
-  if (most_are_unlike || frame->outgrown(entered.G)) return renew(rows, origin, layout);
+  if (most_are_unlike || frame->outgrown(entered.G)) return renew(rows, origin, layout, scales);
   *this = std::move(entered);
   rows.keep(waiting);
-  if (rows.count() > kMostUnlike) renew(rows, origin, layout);
+  if (rows.count() > kMostUnlike) renew(rows, origin, layout, scales);
 }
 
 // All samples, waiting ones too, make the frame.
-void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout) {
+void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales) {
   const Array R = triangle_with(rows, all_of(rows), origin, layout);
   Count all = count;
   if (rows.count() > 0) all.join(count_of(G.on(), rows.by_domain(), origin));
@@ -147,7 +147,7 @@ void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout) 
   rows.clear();
 }
 
-void FramedState::merge(const Array& Z, const Count& more, const Layout& layout) {
+void FramedState::merge(const Array& Z, const Count& more, const Layout& layout, Scales scales) {
   const Backend& on = G.on();
   const Array R = triangle_with(Rows(layout), {}, Vector::Zero(layout.size()), layout);
   const Array both = linalg::beside(linalg::beside(on.transposed(R), Z), on.upload(count.step_to(more)));

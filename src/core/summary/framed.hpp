@@ -17,17 +17,16 @@ struct FramedState {
   Count count;
   std::shared_ptr<const Frame> frame;  // P
   linalg::Array G;                     // upper triangle
-  Scales scales;                       // whether a new frame may be scaled
 
   // Z Zᵀ = Xc Xcᵀ of `count` samples.
   FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales);
-  FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_, Scales scales_)
-      : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)), scales(scales_) {}
+  FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_)
+      : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)) {}
 
   // Takes in the rows, leaving those that have to wait.
-  void add(Rows& rows, const Vector& origin, const Layout& layout);
+  void add(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
   // Z Zᵀ = Xc Xcᵀ of more samples: all together make a new frame.
-  void merge(const linalg::Array& Z, const Count& more, const Layout& layout);
+  void merge(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
 
   // R with RᵀR = Xc Xcᵀ of all samples and rows (p×p, zero below row d1 in the columns of domain 1).
   linalg::Array triangle(const Rows& rows, const Vector& origin, const Layout& layout) const;
@@ -39,7 +38,7 @@ struct FramedState {
   std::pair<FramedState, std::vector<Index>> enter(const Rows& rows, const Vector& origin) const;
   linalg::Array triangle_with(const Rows& rows, const std::vector<Index>& waiting, const Vector& origin,
                               const Layout& layout) const;
-  void renew(Rows& rows, const Vector& origin, const Layout& layout);
+  void renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
 };
 
 // The mean of the rows relative to an origin.

@@ -51,7 +51,8 @@ Places chosen(const Places& from, const Places& which) {
 class Regression {
  public:
   // RᵀR is the Gram matrix of the strong ones; C, from the Gram matrix too, errs by eps κ(R)².
-  Regression(const Deviations& Z, const Places& strong, const Places& weak, Vector sizes, const Matrix& R, Matrix C)
+  Regression(const Deviations& Z, const Places& strong, const Places& weak, const Vector& sizes, const Matrix& R,
+             Matrix C)
       : Z_(Z), features_(strong), strong_(static_cast<Index>(strong.size())), C_(std::move(C)) {
     features_.insert(features_.end(), weak.begin(), weak.end());
     scales_ = sizes.cwiseInverse();

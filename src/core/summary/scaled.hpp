@@ -1,4 +1,4 @@
-// A frame for features that are nearly independent once each has unit size: P = [D C; 0 T].        docs/method.md (27)
+// A frame for features that are nearly independent once each has unit size: P = [D C; 0 T].        docs/method.md (27')
 //
 // D holds the sizes of the features that the others explain at most in part. The few weak ones that are left, which the
 // others explain nearly or wholly, are regressions on those (C) and a small triangle (T). So samples enter the frame at

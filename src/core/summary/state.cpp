@@ -158,7 +158,7 @@ void Summary::State::add(const WeightedSamples& samples) {
 }
 
 void Summary::State::compress_rows() {
-  if (FramedState* form = framed()) return form->add(rows, origin, layout);
+  if (FramedState* form = framed()) return form->add(rows, origin, layout, scales());
   compress(rows.by_domain());
   rows.clear();
 }
@@ -187,7 +187,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
         form->factors = safety.take_factors();
       } else {  // what was there before is still accurate
         turn_to_framed();
-        framed()->merge(Xc.tile(0, Xc.count()), added, layout);
+        framed()->merge(Xc.tile(0, Xc.count()), added, layout, scales());
       }
     }
   } else {
@@ -241,7 +241,7 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
     compressed = FramedState(Xc, added, layout, scales());
   } else {  // what was there before is still accurate
     turn_to_framed();
-    framed()->merge(Xc.tile(0, Xc.count()), added, layout);
+    framed()->merge(Xc.tile(0, Xc.count()), added, layout, scales());
   }
   return count;
 }
@@ -264,8 +264,8 @@ Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
     for (std::size_t i = 0; i < frame.P.size(); ++i) {
       frame.P[i] = frame_solver(linalg::moved_to(target, frame.P[i]->R()), frame.diagonal[i]);
     }
-    *form = FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G),
-                        moved.scales());
+    *form =
+        FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G));
   }
   return moved;
 }
@@ -336,7 +336,7 @@ void Summary::State::merge(const State& that) {
     if (gram() != nullptr) turn_to_framed();
     Count theirs = that.compressed_count();
     theirs.mean += shift;
-    framed()->merge(root_of(that), theirs, layout);
+    framed()->merge(root_of(that), theirs, layout, scales());
   }
   if (that.rows.count() > 0) add(that.rows.by_domain());
 }

@@ -17,15 +17,13 @@ columns' names. `docs/scale.md` says what moves between workers, and when.
 
 from __future__ import annotations
 
-import collections
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 try:
     import dask
     import dask.array
-    import dask.sizeof
 except ImportError as absent:
     raise ImportError("cgmca.dask needs Dask: pip install 'cgmca[dask]', or Debian's python3-dask") from absent
 
@@ -38,8 +36,6 @@ from ._tuning import tune_folds as _tune_folds
 __all__ = ["fit", "fuse", "summarize", "transform", "translate", "tune"]
 
 Estimator = Union[CGMCA, MCA]
-
-_SMALL = 10_000  # bytes of data that a task may hold
 
 
 def summarize(X: Any, Y: Any = None, *, sample_weight: Any = None, accumulate: str = "auto") -> _core.Summary:
@@ -214,7 +210,7 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
     """The part of all samples. Blocks are added one after another to a part; parts are merged two by two."""
     arrays = [domain.rows for domain in domains] + ([] if weights is None else [weights])
     arrays = dask.optimize(*arrays)  # together, so that what they share is read once
-    sources = _sources(arrays)
+    blocks = [list(array.to_delayed(optimize_graph=False).ravel()) for array in arrays]
     lengths = arrays[0].chunks[0]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     added, merged = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
@@ -226,7 +222,8 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
         for number in chain:
             first = None if np.isnan(starts[number]) else int(starts[number])
             to_merge = len(chains) > 1 and number == chain[-1]
-            part = added(shared, part, number, first, to_merge, weights is not None, *sources[number])
+            part = added(shared, part, number, first, to_merge, weights is not None,
+                         *(array[number] for array in blocks))
         parts.append(part)
     if not parts:
         return recipe.empty()
@@ -239,72 +236,9 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
 def _added(recipe: _parts.Recipe, part: Any, number: int, first: Optional[int], to_merge: bool, weighted: bool,
            *arrays: Any) -> Any:
     where = f"partition {number}" if first is None else f"partition {number} (which begins at row {first})"
-    if isinstance(arrays[0], _Blocks):
-        arrays = arrays[0].compute()
     weights = np.asarray(arrays[-1]).ravel() if weighted else None
     part = recipe.added(part, arrays[:-1] if weighted else arrays, weights, where)
     return recipe.finished(part) if to_merge else part
-
-
-class _Blocks:
-    """Blocks of rows that the task which adds them computes itself. Dask does not look inside."""
-
-    def __init__(self, graph: Dict[Any, Any], keys: List[Any]) -> None:
-        self.graph, self.keys = graph, keys
-
-    def compute(self) -> Tuple[Any, ...]:
-        return tuple(dask.core.get(self.graph, self.keys))
-
-
-def _sources(arrays: Sequence[Any]) -> List[List[Any]]:
-    """Each array's block number 0, 1, …: as one `_Blocks`, or as delayed objects where other tasks need to see them.
-
-    A task that reads its own blocks neither keeps them in the worker's store nor moves them between workers. What
-    several blocks need, or what is on the workers already, stays with Dask.
-    """
-    graph: Dict[Any, Any] = {}
-    for array in arrays:
-        graph.update(array.__dask_graph__())
-    keys = [list(dask.core.flatten(array.__dask_keys__())) for array in arrays]
-    needed = [_needed(graph, list(block)) for block in zip(*keys)]
-    users = collections.Counter(key for names in needed for key in names)
-    delayed = [list(array.to_delayed(optimize_graph=False).ravel()) for array in arrays]
-    return [[_Blocks({name: graph[name] for name in names}, list(block))]
-            if all(users[name] == 1 and name in graph and _is_alone(graph[name], graph) for name in names)
-            else list(objects)
-            for names, block, objects in zip(needed, zip(*keys), zip(*delayed))]
-
-
-def _needed(graph: Dict[Any, Any], keys: List[Any]) -> Set[Any]:
-    """The keys, and all that they depend on."""
-    found: Set[Any] = set()
-    while keys:
-        key = keys.pop()
-        if key not in found:
-            found.add(key)
-            keys.extend(dask.core.get_dependencies(graph, key) if key in graph else ())
-    return found
-
-
-def _is_alone(node: Any, graph: Dict[Any, Any]) -> bool:
-    """Whether a node of the graph, as old or as new versions of Dask write it, needs nothing but the graph.
-
-    Results that a cluster holds (futures) do, and arrays, which would travel with each task, count as if they did.
-    """
-    if hasattr(node, "target"):  # Alias
-        return True
-    if hasattr(node, "func"):  # Task
-        return not any(_is_future(part) for part in [*node.args, *node.kwargs.values()])
-    if isinstance(node, tuple) and dask.core.istask(node):
-        return not any(_is_future(part) for part in node)
-    if isinstance(node, tuple) and node in graph:
-        return True
-    node = getattr(node, "value", node)  # DataNode
-    return not _is_future(node) and dask.sizeof.sizeof(node) < _SMALL
-
-
-def _is_future(part: Any) -> bool:
-    return type(part).__name__ == "Future" or (isinstance(part, (list, tuple)) and any(map(_is_future, part)))
 
 
 def _merged(recipe: _parts.Recipe, one: Any, two: Any) -> Any:

@@ -306,20 +306,6 @@ def test_a_worker_needs_memory_for_one_block_and_two_summaries():
     assert grown < 1.05 * (block + 2 * summary)
 
 
-def test_a_task_reads_its_own_blocks_unless_others_need_them():
-    def sources(*arrays):
-        return [type(block[0]).__name__ for block in cgmca.dask._sources(dask.optimize(*arrays))]
-
-    X = dask.array.map_blocks(lambda block_id=None: np.full((100, 3), block_id[0]), chunks=((100,) * 4, (3,)),
-                              dtype=float, meta=np.empty((0, 0)))
-    assert sources(X, X + 1) == ["_Blocks"] * 4
-    block = cgmca.dask._sources(dask.optimize(X, X + 1))[2][0].compute()
-    assert [rows.shape for rows in block] == [(100, 3)] * 2 and (block[0] == 2).all() and (block[1] == 3).all()
-    assert sources(X, X.rechunk((150, 3)).rechunk((100, 3)))[0] == "Delayed"  # a chunk of 150 rows goes to two blocks
-    large = dask.array.from_array(np.ones((400, 1000)), chunks=(100, 1000))
-    assert sources(X, large) == ["Delayed"] * 4  # data of this process do not travel with each task
-
-
 def test_the_example_runs(tmp_path):
     script = ROOT / "examples" / "engine_dask.py"
     result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, cwd=tmp_path)

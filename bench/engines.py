@@ -1,12 +1,12 @@
 """Dask, Spark, MPI ranks and parts against `cgmca summarize` and `cgmca fit` in one process with the same cores.
 
-    PYTHONPATH=build/python python3 bench/engines.py [dask] [spark] [mpi] [parts] [--data generated|mnist]
+    PYTHONPATH=build/python python3 bench/engines.py [dask] [spark] [spark-files] [mpi] [parts] [--data generated|mnist]
         [--rows 2000000] [--features 128] [--cores 2] [--partitions 20 40 125] [--ranks 2 3 5] [--jobs 2 4 7]
         [--repeats 3] [--build build] [--folder FOLDER]
 
 The pairs are those of `mpi_summarize make`, of the canonical correlations 0.95, 0.9, …, 0.2: 2,000,000 rows of 128+128
 features are 4.1 GB. Or they are the 60,000 digits of MNIST, 784 pixels each, and the same with noise. They go to x1.npy
-and x2.npy; for Spark to a Parquet file too.
+and x2.npy; for Spark to a Parquet file too. `spark` fits a data frame read from it, `spark-files` gives cgmca its path.
 
 In turns, the command line summarizes and fits the .npy files in one process with --cores threads, and each engine fits
 the same samples with --cores workers of one thread: for Dask and Spark with each number of partitions, by each number
@@ -120,13 +120,14 @@ def dask_session(folder, cores):
 
 
 @contextlib.contextmanager
-def spark_session(folder, cores):
+def spark_session(folder, cores, by_path=False):
     from pyspark.sql import SparkSession
 
     import cgmca.spark
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    to_parquet(folder)
+    if not (folder / "pairs.parquet").exists():
+        to_parquet(folder)
     size = os.path.getsize(folder / "pairs.parquet")
     session = (SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
                .config("spark.ui.showConsoleProgress", "false")
@@ -136,8 +137,8 @@ def spark_session(folder, cores):
     def fit(partitions):
         session.conf.set("spark.sql.files.maxPartitionBytes", -(-size // partitions))
         session.conf.set("spark.sql.files.openCostInBytes", 0)
-        pairs = session.read.parquet(str(folder / "pairs.parquet"))
-        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs, *NAMES)
+        pairs = str(folder / "pairs.parquet")
+        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs if by_path else session.read.parquet(pairs), *NAMES)
 
     yield fit
     session.stop()
@@ -207,8 +208,10 @@ def least(before, result, seconds):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    engines = ["dask", "spark", "mpi", "parts"]
-    options.add_argument("engines", nargs="*", metavar="dask|spark|mpi|parts", default=engines)
+    sessions = {"dask": dask_session, "spark": spark_session,
+                "spark-files": lambda folder, cores: spark_session(folder, cores, by_path=True)}
+    engines = [*sessions, "mpi", "parts"]
+    options.add_argument("engines", nargs="*", metavar="|".join(engines), default=engines)
     options.add_argument("--data", choices=("generated", "mnist"), default="generated")
     options.add_argument("--rows", type=int, default=2_000_000)
     options.add_argument("--features", type=int, default=128)
@@ -221,7 +224,7 @@ def main():
     options.add_argument("--folder", type=pathlib.Path)
     given = options.parse_args()
     if wrong := set(given.engines) - set(engines):
-        options.error(f"no engine {', '.join(sorted(wrong))}; there are dask, spark, mpi and parts")
+        options.error(f"no engine {', '.join(sorted(wrong))}; there are {', '.join(engines)}")
 
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = pathlib.Path(name)
@@ -239,9 +242,8 @@ def main():
         largest = 0.0
         for engine in given.engines:
             with contextlib.ExitStack() as stack:
-                if engine in ("dask", "spark"):
-                    session = {"dask": dask_session, "spark": spark_session}[engine]
-                    fit = stack.enter_context(session(folder, given.cores))
+                if engine in sessions:
+                    fit = stack.enter_context(sessions[engine](folder, given.cores))
                     fit(given.partitions[0])  # what is loaded and compiled once
                     ways = {f"{count} partitions": lambda count=count: fit(count) for count in given.partitions}
                 elif engine == "mpi":

@@ -102,7 +102,7 @@ def _numbers(column: Any) -> Any:
     import pyarrow
     values = column.cast(pyarrow.float64()) if not pyarrow.types.is_boolean(column.type) else column.cast(
         pyarrow.int8()).cast(pyarrow.float64())
-    return values.to_numpy().astype(np.float64, copy=False)
+    return np.asarray(values, dtype=np.float64)
 
 
 def as_array(data: Any, expected: Optional[Sequence[str]], label: str) -> Any:

@@ -76,6 +76,61 @@ def test_number_columns_and_vectors(pairs, data):
     assert_same_model(cgmca.spark.fit(cgmca.MCA(3), vectors, "x", "y"), wanted)
 
 
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    """The same pairs in a folder of two Parquet files of several row groups, one column in whole numbers."""
+    X, Y = data
+    table = pandas.DataFrame(X, columns=NAMES)
+    table["weight"], table["count"] = np.arange(len(X)) % 3 / 2, np.arange(len(X)) % 7
+    table["x"], table["y"], table["name"] = list(X), list(Y), "a"
+    folder = tmp_path_factory.mktemp("files")
+    table[:700].to_parquet(folder / "a.parquet", row_group_size=300)
+    table[700:].to_parquet(folder / "b.parquet", row_group_size=400)
+    return folder
+
+
+@pytest.mark.parametrize("size, shares", [("1b", 7), ("30k", None), ("1g", None)])
+def test_files_are_read_by_the_executors(spark, files, data, size, shares):
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", size)
+    try:
+        source = cgmca.spark._source(str(files), cgmca.spark._Reader([["x"], ["y"]], None))
+        found = source._shares(spark)
+        assert len(found) >= 2 and (shares is None or len(found) == shares)  # both executors have work
+        assert_same_model(cgmca.spark.fit(cgmca.CGMCA("data1", 3), files, "x", "y"), cgmca.CGMCA("data1", 3).fit(*data))
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+
+
+def test_files_with_number_columns_weights_and_tuning(spark, files, data):
+    X, Y = data
+    weight, count = np.arange(len(X)) % 3 / 2, np.arange(len(X)) % 7
+    model = cgmca.spark.fit(cgmca.MCA(3), str(files), [*NAMES, "count"], "y", weight="weight")
+    assert_same_model(model, cgmca.MCA(3).fit(np.column_stack([X, count]), Y, sample_weight=weight))
+    assert list(model.feature_names_in_) == [*NAMES, "count"]
+    settings = dict(covariance="data1", n_components=[1, 3], ridge=[0, 1e-3], seed=1)
+    assert cgmca.spark.tune(str(files), "x", "y", **settings).params == cgmca.tune(*data, **settings).params
+
+
+def test_bad_files_are_named(spark, files, data, tmp_path):
+    for columns, message in [(("x", "z"), "no column 'z'; there are 'x0'"),
+                             ((["x0", "x"], "y"), "column 'x' holds list<.*>; a number is needed"),
+                             (("x", "name"), "column 'name' holds string; numbers or lists of numbers")]:
+        with pytest.raises(ValueError, match=message):
+            cgmca.spark.summarize(str(files), *columns)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        cgmca.spark.summarize(str(tmp_path / "nowhere"), "x", "y")
+    X, Y = data[0].copy(), list(data[1])
+    X[1234, 4] = np.nan
+    Y[1300] = Y[1300][:3]
+    table = pandas.DataFrame({"x": list(X), "y": Y})
+    for rows, message in [(table[:1300], "bad.parquet: domain 1 holds nan at row 1234, column 4"),
+                          (table[1236:], "bad.parquet: row 64 of column 'y' .* holds 3 numbers; the domain has 6")]:
+        rows.to_parquet(tmp_path / "bad.parquet", row_group_size=50)
+        with pytest.raises(Exception, match=message):
+            cgmca.spark.summarize(tmp_path / "bad.parquet", "x", "y")
+
+
 def test_three_domains_with_names_and_weights(pairs, data):
     X, Y = data
     model = cgmca.spark.fit(cgmca.MCA(2), pairs, {"optical": NAMES[:5], "radar": "y", "infrared": NAMES[5:]},

@@ -17,6 +17,7 @@ columns' names. `docs/scale.md` says what moves between workers, and when.
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy as np
 try:
     import dask
     import dask.array
+    import dask.optimization
 except ImportError as absent:
     raise ImportError("cgmca.dask needs Dask: pip install 'cgmca[dask]', or Debian's python3-dask") from absent
 
@@ -209,8 +211,7 @@ def _cut_alike(arrays: Sequence[Any], names: Sequence[str]) -> List[Any]:
 def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) -> Any:
     """The part of all samples. Blocks are added one after another to a part; parts are merged two by two."""
     arrays = [domain.rows for domain in domains] + ([] if weights is None else [weights])
-    arrays = dask.optimize(*arrays)  # together, so that what they share is read once
-    blocks = [list(array.to_delayed(optimize_graph=False).ravel()) for array in arrays]
+    sources = _sources(arrays)
     lengths = arrays[0].chunks[0]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     added, merged = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
@@ -222,8 +223,7 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
         for number in chain:
             first = None if np.isnan(starts[number]) else int(starts[number])
             to_merge = len(chains) > 1 and number == chain[-1]
-            part = added(shared, part, number, first, to_merge, weights is not None,
-                         *(array[number] for array in blocks))
+            part = added(shared, part, number, first, to_merge, weights is not None, *sources[number])
         parts.append(part)
     if not parts:
         return recipe.empty()
@@ -236,9 +236,48 @@ def _reduced(recipe: _parts.Recipe, domains: Sequence[_Domain], weights: Any) ->
 def _added(recipe: _parts.Recipe, part: Any, number: int, first: Optional[int], to_merge: bool, weighted: bool,
            *arrays: Any) -> Any:
     where = f"partition {number}" if first is None else f"partition {number} (which begins at row {first})"
+    if isinstance(arrays[0], _Blocks):
+        arrays = arrays[0].compute()
     weights = np.asarray(arrays[-1]).ravel() if weighted else None
     part = recipe.added(part, arrays[:-1] if weighted else arrays, weights, where)
     return recipe.finished(part) if to_merge else part
+
+
+class _Blocks:
+    """Blocks of rows that the task which adds them computes itself. Dask does not look inside."""
+
+    def __init__(self, graph: Dict[Any, Any], keys: List[Any]) -> None:
+        self.graph, self.keys = graph, keys
+
+    def compute(self) -> Tuple[Any, ...]:
+        return tuple(dask.get(self.graph, self.keys))
+
+
+def _sources(arrays: Sequence[Any]) -> List[List[Any]]:
+    """Each array's block number 0, 1, …: as one `_Blocks`, or as delayed objects where that is not possible.
+
+    Dask would read blocks on any worker, some before they are wanted, and move them to the one that adds them. What
+    several blocks need is read once, by Dask, and so is what the workers hold already.
+    """
+    held = _held_by_workers(arrays)
+    arrays = dask.optimize(*arrays)  # together, so that what they share is read once
+    delayed = [list(blocks) for blocks in zip(*(array.to_delayed(optimize_graph=False).ravel() for array in arrays))]
+    if held:
+        return delayed
+    graph = {key: node for array in arrays for key, node in dict(array.__dask_graph__()).items()}
+    keys = [list(block) for block in zip(*(dask.core.flatten(array.__dask_keys__()) for array in arrays))]
+    needed = [dask.optimization.cull(graph, block)[0] for block in keys]
+    users = collections.Counter(key for own in needed for key in own)
+    return [[_Blocks(dict(own), block)] if all(users[key] == 1 for key in own) else objects
+            for own, block, objects in zip(needed, keys, delayed)]
+
+
+def _held_by_workers(arrays: Sequence[Any]) -> bool:
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return False
+    return bool(futures_of(list(arrays)))
 
 
 def _merged(recipe: _parts.Recipe, one: Any, two: Any) -> Any:

@@ -281,6 +281,60 @@ def test_a_worker_killed_in_mid_run_costs_nothing_but_time(client, tmp_path):
     assert len(set(read)) == 60 and len(read) > 60  # what the lost worker had is read again
 
 
+def test_a_task_reads_its_own_blocks_unless_others_need_them():
+    def sources(*arrays):
+        return [type(block[0]).__name__ for block in cgmca.dask._sources(arrays)]
+
+    X = dask.array.map_blocks(lambda block_id=None: np.full((100, 3), block_id[0]), chunks=((100,) * 4, (3,)),
+                              dtype=float, meta=np.empty((0, 0)))
+    assert sources(X, X + 1) == ["_Blocks"] * 4
+    block = cgmca.dask._sources([X, X + 1])[2][0].compute()
+    assert [rows.shape for rows in block] == [(100, 3)] * 2 and (block[0] == 2).all() and (block[1] == 3).all()
+    assert sources(X, X.rechunk((150, 3)).rechunk((100, 3)))[0] == "Delayed"  # a chunk of 150 rows goes to two blocks
+
+
+def test_a_worker_of_a_cluster_needs_little_more_and_no_rows_move():
+    """What Dask itself does in a worker, and a part that waits for its merge, come on top."""
+    script = textwrap.dedent("""
+        import dask.array, numpy as np, cgmca, cgmca.dask
+        from distributed import Client, LocalCluster
+        def peak():
+            return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) / 1024
+        def made(block_id=None, features=0):
+            return np.random.default_rng(block_id[0]).normal(size=(20_000, features))
+        def samples(features, count):
+            return dask.array.map_blocks(made, features=features, chunks=((20_000,) * count, (features,)),
+                                         dtype=float, meta=np.empty((0, 0)))
+        if __name__ == "__main__":
+            with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as c:
+                cgmca.dask.fit(cgmca.MCA(3), samples(20, 4), samples(10, 4))
+                before = c.run(peak)
+                assert cgmca.dask.summarize(samples(250, 12), samples(150, 12)).n_samples == 240_000
+                after = c.run(peak)
+                print(max(after[worker] - before[worker] for worker in after))
+    """)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    block, summary = 20_000 * 400 * 8 / 2**20, (400 * 400 + 4096 * 400) * 8 / 2**20
+    grown = float(result.stdout)
+    print(f"{grown:.0f} MB for a block of {block:.0f} MB and summaries of {summary:.0f} MB; all are {12 * block:.0f} MB")
+    assert grown < 2 * block + 3 * summary
+
+
+def test_what_workers_hold_already_is_used_there():
+    from distributed import Client, LocalCluster
+    random = np.random.default_rng(5)
+    X = random.normal(size=(3000, 5))
+    Y = X[:, :3] + random.normal(size=(3000, 3))
+    lazy = [dask.array.from_array(rows, chunks=(500, rows.shape[1])) for rows in (X, Y)]
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        with Client(cluster):
+            held = [rows.persist() for rows in lazy]
+            assert type(cgmca.dask._sources(held)[0][0]).__name__ == "Delayed"
+            model = cgmca.dask.fit(cgmca.MCA(2), *held)
+    assert np.allclose(model.coef_, cgmca.MCA(2).fit(X, Y).coef_, rtol=0, atol=1e-10)
+
+
 def test_a_worker_needs_memory_for_one_block_and_two_summaries():
     script = textwrap.dedent("""
         import dask, dask.array, numpy as np, cgmca, cgmca.dask

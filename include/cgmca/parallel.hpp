@@ -26,10 +26,10 @@ inline Index worker_count() {
 
 // Calls work(k) for k = 0 … count - 1; each thread takes the next k. BLAS calls inside use one thread each. If a task
 // throws, no further task begins and its exception is thrown again. If several throw, it is that of the first of them,
-// as if they had run one after another.
+// as if they had run one after another. At most `most` threads are used.
 template <class Work>
-void side_by_side(Index count, const Work& work) {
-  const Index workers = std::min(worker_count(), count);
+void side_by_side(Index count, const Work& work, Index most = worker_count()) {
+  const Index workers = std::min({most, worker_count(), count});
   const SerialBlas serial;
   std::mutex mutex;
   Index next = 0, first_to_fail = count;
@@ -76,11 +76,12 @@ constexpr Index kRange = 256;
 // depend on the number of threads.
 template <class Work>
 void by_columns(Index p, Index n, const Work& work) {
-  constexpr Index worthwhile = 1 << 18;
-  if (p * n < worthwhile) {
+  constexpr Index worthwhile = 1 << 17;  // numbers for a thread
+  const Index most = p * n / worthwhile;
+  if (most < 2) {
     for (Index first = 0; first < n; first += kRange) work(first, std::min(kRange, n - first));
   } else {
-    side_by_side((n + kRange - 1) / kRange, [&](Index k) { work(k * kRange, std::min(kRange, n - k * kRange)); });
+    side_by_side((n + kRange - 1) / kRange, [&](Index k) { work(k * kRange, std::min(kRange, n - k * kRange)); }, most);
   }
 }
 

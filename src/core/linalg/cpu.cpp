@@ -51,7 +51,9 @@ class Cpu final : public Backend {
         [&](const auto& samples) -> Matrix { return samples.middleCols(first, count).template cast<double>(); });
   }
 
-  Array zeros(Index m, Index n) const override { return upload(Matrix::Zero(m, n)); }
+  Array zeros(Index m, Index n) const override {
+    return upload(filled(m, n, [](auto to, Index, Index) { to.setZero(); }));
+  }
   Array identity(Index m, Index n) const override { return upload(Matrix::Identity(m, n)); }
 
   Array upload(Matrix A) const override {
@@ -65,8 +67,19 @@ class Cpu final : public Backend {
     }
     return view(A);
   }
-  Array copy(const Array& A) const override { return upload(view(A)); }
-  Array transposed(const Array& A) const override { return upload(view(A).transpose()); }
+  Array copy(const Array& A) const override {
+    return upload(filled(A.rows(), A.cols(),
+                         [A = view(A)](auto to, Index first, Index count) { to = A.middleCols(first, count); }));
+  }
+  Array transposed(const Array& A) const override {
+    return upload(filled(A.cols(), A.rows(), [A = view(A)](auto to, Index first, Index count) {
+      constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
+      for (Index row = 0; row < to.rows(); row += tile) {
+        const Index height = std::min(tile, to.rows() - row);
+        to.middleRows(row, height) = A.block(first, row, count, height).transpose();
+      }
+    }));
+  }
   void assign(const Array& to, const Array& A) const override {
     require_same_shape(to, A);
     view(to) = view(A);
@@ -94,8 +107,9 @@ class Cpu final : public Backend {
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
              const Places* features) const override {
-    const auto memory = tile_memory(features == nullptr ? origin.size() : static_cast<Index>(features->size()), count);
-    Matrix& tile = *memory;
+    const Index height = features == nullptr ? origin.size() : static_cast<Index>(features->size());
+    const auto memory = tile_memory(height * count);
+    Eigen::Map<Matrix> tile(memory->data(), height, count);
     by_columns(tile.rows(), count, [&](Index from, Index some) {
       Index start = 0, named = 0;  // the domain's first feature; how many of those named are filled in
       for (const SampleView& domain : X) {
@@ -153,7 +167,12 @@ class Cpu final : public Backend {
   Array gather(const Array& A, const Places& rows, const Places& columns) const override {
     return upload(view(A)(rows, columns));
   }
-  Array gather_rows(const Array& A, const Places& rows) const override { return upload(view(A)(rows, Eigen::all)); }
+  Array gather_rows(const Array& A, const Places& rows) const override {
+    return upload(
+        filled(static_cast<Index>(rows.size()), A.cols(), [&rows, A = view(A)](auto to, Index first, Index count) {
+          to = A.middleCols(first, count)(rows, Eigen::all);
+        }));
+  }
   Array gather_transposed_rows(const Array& A, const Places& rows) const override {
     const auto a = static_cast<Index>(rows.size());
     const View Z = view(A);
@@ -178,24 +197,30 @@ class Cpu final : public Backend {
     return upload(std::move(all));
   }
   void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const override {
-    view(to)(rows, columns) = view(A);
+    View all = view(to);
+    by_columns(A.rows(), A.cols(), [&, A = view(A)](Index first, Index count) {
+      for (Index j = first; j < first + count; ++j) all(rows, columns[static_cast<std::size_t>(j)]) = A.col(j);
+    });
   }
   void zero_columns(const Array& A, const Places& columns) const override {
     for (const Index j : columns) view(A).col(j).setZero();
   }
 
-  void scale(const Array& A, double by) const override { view(A) *= by; }
+  void scale(const Array& A, double by) const override {
+    change(view(A), [by](auto part, Index, Index) { part *= by; });
+  }
   void scale_rows(const Array& A, const Vector& by) const override {
     require(A.rows() == by.size(), "rows scaled by factors of another number");
-    view(A).array().colwise() *= by.array();
+    change(view(A), [&by](auto part, Index, Index) { part.array().colwise() *= by.array(); });
   }
   void scale_columns(const Array& A, const Vector& by) const override {
     require(A.cols() == by.size(), "columns scaled by factors of another number");
-    view(A) *= by.asDiagonal();
+    change(view(A), [&by](auto part, Index first, Index count) { part *= by.segment(first, count).asDiagonal(); });
   }
   void add(const Array& A, const Array& B, double weight) const override {
     require_same_shape(A, B);
-    view(A) += weight * view(B);
+    change(view(A),
+           [weight, B = view(B)](auto part, Index first, Index count) { part += weight * B.middleCols(first, count); });
   }
   void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const override {
     require(A.rows() == x.size() && A.cols() == y.size(), "an outer product of another shape");
@@ -204,7 +229,10 @@ class Cpu final : public Backend {
   void add_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() += values; }
   void assign_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() = values; }
   Vector diagonal(const Array& A) const override { return view(A).diagonal(); }
-  Vector row_squared_norms(const Array& A) const override { return view(A).rowwise().squaredNorm(); }
+  Vector row_squared_norms(const Array& A) const override {
+    const View all = view(A);
+    return sum_over_columns(A.rows(), A.cols(), [&](Index j, auto& sum) { sum += all.col(j).cwiseAbs2(); });
+  }
   Vector column_squared_norms(const Array& A) const override {
     const View all = view(A);
     Vector result(A.cols());
@@ -213,7 +241,10 @@ class Cpu final : public Backend {
     });
     return result;
   }
-  Vector row_sums(const Array& A) const override { return view(A).rowwise().sum(); }
+  Vector row_sums(const Array& A) const override {
+    const View all = view(A);
+    return sum_over_columns(A.rows(), A.cols(), [&](Index j, auto& sum) { sum += all.col(j); });
+  }
   Vector row_absolute_sums(const Array& A) const override {
     const View all = view(A);
     return sum_over_columns(A.rows(), A.cols(), [&](Index j, auto& sum) { sum += all.col(j).cwiseAbs(); });
@@ -311,33 +342,6 @@ class Cpu final : public Backend {
 const Backend& cpu() {
   static const Cpu backend;
   return backend;
-}
-
-Array moved_to(const Backend& on, const Array& A) { return &A.on() == &on ? A : on.upload(download(A)); }
-
-Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,
-              const Vector& y0) {
-  if (!on.remote()) return affine(A, B, X, x0, y0);
-  require(A.cols() == B.rows() && B.cols() == X.rows() && X.rows() == x0.size() && A.rows() == y0.size(),
-          "an affine map with shapes that do not fit");
-  constexpr Index columns = 8192;
-  const Array left = on.upload(A), right = on.upload(B);
-  const Vector none = Vector::Zero(x0.size());
-  Matrix Y(A.rows(), X.cols());
-  for (Index first = 0; first < X.cols(); first += columns) {
-    const Index count = std::min(columns, X.cols() - first);
-    const Array part = on.AB(left, on.AB(right, on.load({SampleView(X)}, first, count, x0, none)));
-    on.add_outer(part, y0, Vector::Ones(count), 1);
-    Y.middleCols(first, count) = on.download(part);
-  }
-  return Y;
-}
-
-Array beside(const Array& A, const Array& B) {
-  const Array both = A.on().zeros(A.rows(), A.cols() + B.cols());
-  A.on().assign(both.left(A.cols()), A);
-  A.on().assign(both.right(B.cols()), B);
-  return both;
 }
 
 }  // namespace cgmca::linalg

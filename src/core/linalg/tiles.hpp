@@ -1,6 +1,7 @@
-// Tiles of samples: where they lie in memory, and how features get into them.
+// Passes over matrices in several threads, and tiles of samples: where they lie in memory, and how features get into them.
 #pragma once
 
+#include <cgmca/parallel.hpp>
 #include <cgmca/types.hpp>
 #include <memory>
 #include <vector>
@@ -9,12 +10,28 @@
 
 namespace cgmca::linalg {
 
-// That of this thread's last tile if it is free again and fits: the system clears new memory first, which takes time.
-inline std::shared_ptr<Matrix> tile_memory(Index rows, Index columns) {
-  thread_local std::shared_ptr<Matrix> last;
-  if (last && last.use_count() == 1 && last->rows() == rows && last->cols() == columns) return last;
-  auto memory = std::make_shared<Matrix>(rows, columns);
-  if (rows * columns <= Index{1} << 20) last = memory;  // a thread keeps 8 MB at most
+// Calls change(columns, first, count) for the columns of A from `first` on.
+template <class Matrices, class Change>
+void change(Matrices A, const Change& change) {
+  by_columns(A.rows(), A.cols(), [&](Index first, Index count) { change(A.middleCols(first, count), first, count); });
+}
+
+// An m×n matrix of what fill(columns, first, count) puts into it: the thread that first touches new memory clears it.
+template <class Fill>
+Matrix filled(Index m, Index n, const Fill& fill) {
+  Matrix result(m, n);
+  change(Eigen::Ref<Matrix>(result), fill);
+  return result;
+}
+
+// Room for so many numbers: that of this thread's largest tile if it is free again, because the system clears new
+// memory first, which takes time.
+inline std::shared_ptr<Matrix> tile_memory(Index numbers) {
+  constexpr Index most = Index{1} << 22;  // a thread keeps 32 MB at most
+  thread_local std::shared_ptr<Matrix> largest;
+  if (largest && largest.use_count() == 1 && numbers <= largest->size()) return largest;
+  auto memory = std::make_shared<Matrix>(numbers, 1);
+  if (numbers <= most && (!largest || numbers > largest->size())) largest = memory;
   return memory;
 }
 

@@ -1,0 +1,37 @@
+// What is the same for every back end.
+#include "backend.hpp"
+
+#include <algorithm>
+
+#include "lapack.hpp"
+
+namespace cgmca::linalg {
+
+Array moved_to(const Backend& on, const Array& A) { return &A.on() == &on ? A : on.upload(download(A)); }
+
+Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,
+              const Vector& y0) {
+  if (!on.remote()) return affine(A, B, X, x0, y0);
+  require(A.cols() == B.rows() && B.cols() == X.rows() && X.rows() == x0.size() && A.rows() == y0.size(),
+          "an affine map with shapes that do not fit");
+  constexpr Index columns = 8192;
+  const Array left = on.upload(A), right = on.upload(B);
+  const Vector none = Vector::Zero(x0.size());
+  Matrix Y(A.rows(), X.cols());
+  for (Index first = 0; first < X.cols(); first += columns) {
+    const Index count = std::min(columns, X.cols() - first);
+    const Array part = on.AB(left, on.AB(right, on.load({SampleView(X)}, first, count, x0, none)));
+    on.add_outer(part, y0, Vector::Ones(count), 1);
+    Y.middleCols(first, count) = on.download(part);
+  }
+  return Y;
+}
+
+Array beside(const Array& A, const Array& B) {
+  const Array both = A.on().zeros(A.rows(), A.cols() + B.cols());
+  A.on().assign(both.left(A.cols()), A);
+  A.on().assign(both.right(B.cols()), B);
+  return both;
+}
+
+}  // namespace cgmca::linalg

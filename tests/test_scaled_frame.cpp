@@ -1,4 +1,4 @@
-// Frames that only scale most features (src/core/summary/scaled.hpp): as accurate as triangles, at a lower cost.
+// Frames made by products (src/core/summary/scaled.hpp): as accurate as Householder's triangles, at a lower cost.
 #include <cmath>
 
 #include "linalg/linalg.hpp"
@@ -181,6 +181,59 @@ TEST(ScaledFrame, CostsAsMuchAsAGramMatrix) {
   const double gram = 64.0 * 64.0 * 40960;
   EXPECT_LT(cost(Accumulate::automatic), 1.35 * gram);
   EXPECT_GT(cost(Accumulate::qr), 1.45 * gram);
+}
+
+// Every feature depends on all others: x = Q diag(…) z with singular values from 1 to `smallest`.
+Pairs mixed_pairs(Random& random, Index n, double smallest) {
+  Pairs pairs = testing::random_pairs(random, 40, 24, n, 2.0);
+  for (Matrix* X : {&pairs.X1, &pairs.X2}) {
+    const Index d = X->rows();
+    const linalg::Svd svd = linalg::thin_svd(random.matrix(d, d));
+    const Vector s = (std::log(smallest) * Vector::LinSpaced(d, 0, 1).array()).exp();
+    *X = svd.U * s.asDiagonal() * svd.V.transpose() * *X;
+  }
+  return pairs;
+}
+
+double householder_work() { return linalg::cost(linalg::Work::qr).operations; }
+
+// The Cholesky factor of products errs by eps κ = 1e-8 here, the summary in its frame does not.
+TEST(CholeskyFrame, IsAsAccurateAsHouseholders) {
+  Random random(11);
+  for (const double smallest : {1e-3, 1e-4}) {
+    const Pairs pairs = mixed_pairs(random, 5000, smallest);
+    const double before = householder_work();
+    Summary quick = summarized(part(pairs, 0, 200));
+    EXPECT_EQ(householder_work(), before);
+    EXPECT_EQ(quick.form(), SummaryForm::qr);
+    EXPECT_FALSE(is_scaled(quick));
+    add(quick, part(pairs, 200, 4800));
+    const Summary slow = summarized(pairs, Accumulate::qr);
+    expect_same_fit(quick, slow, pairs);
+    const Covariance I = Covariance::identity(5);
+    EXPECT_LE(fit(quick, I, I).certificate.constraint_residuals[0],
+              10 * fit(slow, I, I).certificate.constraint_residuals[0] + 1e-13);
+  }
+}
+
+TEST(CholeskyFrame, IsNotMadeWhereProductsCannotTellTheRank) {
+  Random random(12);
+  Pairs pairs = mixed_pairs(random, 5000, 1e-3);
+  pairs.X1.row(8) = pairs.X1.row(9) + pairs.X1.row(10) - 1e-9 * pairs.X1.row(11);
+  const double before = householder_work();
+  const Summary summary = summarized(pairs);
+  EXPECT_GT(householder_work(), before);
+  expect_same_fit(summary, summarized(pairs, Accumulate::qr), pairs);
+}
+
+TEST(CholeskyFrame, ContinuesAfterSavingAsIfNeverStopped) {
+  Random random(13);
+  const Pairs pairs = mixed_pairs(random, 14000, 1e-4);
+  Summary whole = summarized(part(pairs, 0, 6000));
+  Summary loaded = Summary::from_bytes(whole.to_bytes());
+  add(whole, part(pairs, 6000, 8000));
+  add(loaded, part(pairs, 6000, 8000));
+  EXPECT_EQ(whole.to_bytes(), loaded.to_bytes());
 }
 
 }  // namespace

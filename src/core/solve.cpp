@@ -162,7 +162,8 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
     if (auto svd = linalg::leading_triplets(B, wanted, tie)) return {std::move(*svd), "B lanczos potrf"};
     failed = " (lanczos potrf failed)";
   }
-  if (few || (factors.form == SummaryForm::gram && 2 * wanted <= least)) {
+  const bool half = factors.form == SummaryForm::gram || (factors.form == SummaryForm::qr && least >= kLeastForFew);
+  if (few || (half && 2 * wanted <= least)) {
     if (auto found = svd_by_square(B, wanted, tie, few)) {
       found->route += failed;
       return std::move(*found);

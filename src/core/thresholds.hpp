@@ -46,6 +46,9 @@ inline constexpr double kDeterminedSample = 4 * kEpsilon;
 // Of features at unit size, those of which the others leave at least this part of the variance are strong: a frame only
 // scales them. G's eigenvalues are then not much below it.
 inline constexpr double kStrongPart = 0.03;
+// The Cholesky factor of a Gram matrix whitens its vectors but for eps·κ. So it makes a frame as well as Householder's
+// triangle, in which G begins as I, while κ of the features at unit size is at most this.
+inline constexpr double kSafeCholeskyFrame = 1e10;
 
 // --- Whitening -----------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,7 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Place
   return frame;
 }
 
-Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales) {
+Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, const Array& products) {
   const Backend& on = Z.on();
   const Vector sizes = Z.absolute_sums();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
@@ -177,9 +177,9 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales) {
     for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
       if (sizes(j) > thresholds::kNoVariation) varying.push_back(j);
     }
-    std::optional<OrderedTriangle> scaled;
-    if (scales == Scales::allowed) scaled = scaled_triangle(Z, varying);
-    triangles[static_cast<std::size_t>(i)] = scaled ? std::move(*scaled) : ordered_triangle(Z, varying);
+    std::optional<OrderedTriangle> quick;
+    if (scales == Scales::allowed) quick = triangle_by_products(Z, varying, products);
+    triangles[static_cast<std::size_t>(i)] = quick ? std::move(*quick) : ordered_triangle(Z, varying);
   });
   Framed result;
   Frame& frame = result.frame;
@@ -215,33 +215,41 @@ FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
   FramedSamples result{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}};
   Index first = 0;
-  Z.for_each_tile([&](const Array& all) {
-    const Array Y = on.gather_rows(all, frame.features);
-    frame.enter(Y);
-    const Vector sizes = on.column_squared_norms(Y);
-    const Vector news = on.column_largest(on.gather_rows(all, frame.constant));
-    Places unlike;
-    for (Index j = 0; j < all.cols(); ++j) {
-      if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
-      unlike.push_back(j);
-      result.unlike.push_back(first + j);
-    }
-    on.zero_columns(Y, unlike);
-    on.zero_columns(all, unlike);
-    on.add_gram(result.G, Y);
-    Vector weights = Vector::Ones(all.cols());
-    if (Z.roots().size() > 0) {
-      const Vector roots = Z.roots().segment(first, all.cols());
-      on.scale_columns(Y, roots);
-      on.scale_columns(all, roots);
-      weights = roots.cwiseAbs2();
-    }
-    for (const Index j : unlike) weights(j) = 0;
-    result.weight += weights.sum();
-    result.sum_in_frame += on.row_sums(Y);
-    result.sum += on.row_sums(all);
-    first += all.cols();
-  });
+  Z.for_each_tile(
+      [&](const Array& Y) {
+        frame.enter(Y);
+        const Vector sizes = on.column_squared_norms(Y);
+        const Vector news = frame.constant.empty() ? Vector::Zero(Y.cols())
+                                                   : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
+        Places unlike;
+        for (Index j = 0; j < Y.cols(); ++j) {
+          if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
+          unlike.push_back(j);
+          result.unlike.push_back(first + j);
+        }
+        on.zero_columns(Y, unlike);
+        on.add_gram(result.G, Y);
+        Vector weights = Vector::Ones(Y.cols());
+        if (Z.roots().size() > 0) {
+          const Vector roots = Z.roots().segment(first, Y.cols());
+          on.scale_columns(Y, roots);
+          weights = roots.cwiseAbs2();
+        }
+        for (const Index j : unlike) weights(j) = 0;
+        result.weight += weights.sum();
+        result.sum_in_frame += on.row_sums(Y);
+        first += Y.cols();
+      },
+      &frame.features);
+  // Σ z = Pᵀ Σ y; features that do not vary add nothing
+  Index start = 0;
+  Vector sum = result.sum_in_frame;
+  for (const auto& domain : frame.P) {
+    const Index a = domain->R().rows();
+    sum.segment(start, a) = on.download(on.upper_transposed_times(domain->R(), on.upload(sum.segment(start, a))));
+    start += a;
+  }
+  result.sum(frame.features) = sum;
   return result;
 }
 

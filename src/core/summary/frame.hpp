@@ -45,7 +45,8 @@ struct Framed {
 };
 // Whether features may be scaled only (scaled.hpp), which is cheaper; errors are then eps κ(G) with κ(G) up to 10⁴.
 enum class Scales { allowed, refused };
-Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales);
+// `products`, if not empty: the upper triangle of Z Zᵀ, which is then not computed again.
+Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, const linalg::Array& products = {});
 
 // Samples in the coordinates of the frame. Those like the samples it was made from are summed; the others are listed.
 struct FramedSamples {
@@ -55,8 +56,8 @@ struct FramedSamples {
   double weight = 0;          // of those alike
   std::vector<Index> unlike;  // ascending
 };
-// Z are deviations of samples from the mean so far. (The tiles of an array would be written to.) A sample is unlike if
-// a feature that never varied does not have exactly the mean.
+// Z are deviations of samples from the mean so far. A sample is unlike if a feature that never varied does not have
+// exactly the mean.
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
 
 // K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of

@@ -109,9 +109,9 @@ GramState summed_in_lanes(const Backend& on, const WeightedSamples& samples, con
   return std::move(sums.front());
 }
 
-FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales)
+FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales, const Array& products)
     : count(std::move(count_)) {
-  Framed framed = make_frame(Z, layout, scales);
+  Framed framed = make_frame(Z, layout, scales, products);
   frame = std::make_shared<const Frame>(std::move(framed.frame));
   G = std::move(framed.G);
 }
@@ -177,6 +177,9 @@ Array FramedState::triangle_with(const Rows& rows, const std::vector<Index>& wai
     for (Index k = 0; k < frame->size(static_cast<std::size_t>(i)); ++k) places.push_back(1 + start + k);
     start += layout.features(i);
   }
+  Places all(static_cast<std::size_t>(p));
+  std::iota(all.begin(), all.end(), Index{0});
+  if (m == 0 && frame->features == all) return frame->triangle(G);  // all vary, and are in their own order
   const Array R = on.zeros(p + 1, p + 1);
   on.assign_at(R, places, places, frame->triangle(G));
   if (m > 0) {
@@ -192,8 +195,6 @@ Array FramedState::triangle_with(const Rows& rows, const std::vector<Index>& wai
     on.assign_appended(R, appended);
   }
   const Array result = on.zeros(p, p);
-  Places all(static_cast<std::size_t>(p));
-  std::iota(all.begin(), all.end(), Index{0});
   on.assign_at(result, all, order, R.block(1, 1, p, p));
   return result;
 }

@@ -18,8 +18,9 @@ struct FramedState {
   std::shared_ptr<const Frame> frame;  // P
   linalg::Array G;                     // upper triangle
 
-  // Z Zᵀ = Xc Xcᵀ of `count` samples.
-  FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales);
+  // Z Zᵀ = Xc Xcᵀ of `count` samples; `products` as for make_frame.
+  FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales,
+              const linalg::Array& products = {});
   FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_)
       : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)) {}
 

@@ -97,17 +97,21 @@ class Regression {
   Matrix C_;
 };
 
-}  // namespace
+// P = R D of the Gram matrix D G D, RᵀR = G.
+std::optional<OrderedTriangle> cholesky_triangle(const Places& features, const Array& G, const Vector& sizes) {
+  const Backend& on = G.on();
+  const Array R = on.cholesky(G);
+  if (R.empty()) return std::nullopt;
+  const double condition = on.condition(R);
+  if (!(condition * condition <= thresholds::kSafeCholeskyFrame)) return std::nullopt;
+  return OrderedTriangle{features, linalg::scaled_columns(R, sizes), G.rows()};
+}
 
-std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places& features) {
+// P = [D C; 0 T], of features of which G is the Gram matrix once they have unit size.
+std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places& features, const Array& G,
+                                               const Vector& sizes) {
   const Backend& on = Z.on();
-  const auto a = static_cast<Index>(features.size());
-  const Array G = on.zeros(a, a);
-  Z.for_each_tile([&](const Array& tile) { on.add_gram(G, tile); }, &features);
-  const Vector squares = on.diagonal(G), sizes = squares.cwiseSqrt();
-  if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;
-  on.scale_rows(G, sizes.cwiseInverse());
-  on.scale_columns(G, sizes.cwiseInverse());
+  const Index a = G.rows();
   const linalg::PivotedCholesky found = linalg::ordered_cholesky(on.download(on.copy(G)), thresholds::kStrongPart);
   const Index strong = found.R.rows(), weak = a - strong;
   if (weak > a / 4) return std::nullopt;
@@ -139,6 +143,22 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   on.assign(result.P.block(strong, strong, weak, weak), linalg::scaled_columns(T.R, weak_sizes));
   for (const Index j : T.order) result.order.push_back(order[static_cast<std::size_t>(strong + j)]);
   return result;
+}
+
+}  // namespace
+
+std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const Places& features,
+                                                    const Array& products) {
+  const Backend& on = Z.on();
+  const auto a = static_cast<Index>(features.size());
+  const Array G = products.empty() ? on.zeros(a, a) : on.gather(products, features, features);
+  if (products.empty()) Z.for_each_tile([&](const Array& tile) { on.add_gram(G, tile); }, &features);
+  const Vector squares = on.diagonal(G), sizes = squares.cwiseSqrt();
+  if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;
+  on.scale_rows(G, sizes.cwiseInverse());
+  on.scale_columns(G, sizes.cwiseInverse());
+  if (auto scaled = scaled_triangle(Z, features, G, sizes)) return scaled;
+  return cholesky_triangle(features, G, sizes);
 }
 
 std::shared_ptr<const linalg::ArraySolver> frame_solver(const Array& P, Index diagonal) {

@@ -23,8 +23,11 @@ struct OrderedTriangle {
   linalg::Array gram{};  // G of these, upper triangle; empty where there are none
 };
 
-// Of the features named, where that makes G well conditioned and most of P diagonal.
-std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const linalg::Places& features);
+// Of the features named, from their Gram matrix: scaled where that makes G well conditioned and most of P diagonal,
+// otherwise the Cholesky factor. Nothing where that is not safe, because features depend on each other. `products`, if
+// not empty: the upper triangle of Z Zᵀ, all features.
+std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const linalg::Places& features,
+                                                    const linalg::Array& products);
 
 // Solves with P = [D C; 0 T], of which D has `diagonal` rows.
 std::shared_ptr<const linalg::ArraySolver> frame_solver(const linalg::Array& P, Index diagonal);

@@ -191,16 +191,17 @@ Index Summary::State::compress(const WeightedSamples& samples) {
       }
     }
   } else {
-    const bool may_choose = accumulate == Accumulate::automatic;
-    if (may_choose && GramSafety::diagonal_allows(Xc.squares(), layout)) {
+    Array products;
+    if (accumulate == Accumulate::automatic && GramSafety::diagonal_allows(Xc.squares(), layout)) {
       GramState sum(*on, layout.size());
       sum.add(Xc, added);
+      products = sum.G;
       if (safety.measure(sum.G, layout)) {
         sum.factors = safety.take_factors();
         compressed = std::move(sum);
       }
     }
-    if (nothing_compressed()) compressed = FramedState(Xc, added, layout, scales());
+    if (nothing_compressed()) compressed = FramedState(Xc, added, layout, scales(), products);
   }
   return samples.count();
 }

@@ -17,7 +17,7 @@ namespace {
 using linalg::AB;
 using linalg::AtB;
 
-constexpr Index kColumns = 1024;  // right-hand sides worked on together: bounds memory, feeds matrix products
+constexpr Index kColumns = 256;  // right-hand sides worked on together: bounds memory, feeds matrix products
 
 // Divides a column by its norm, which is returned; a zero column stays.
 template <class Column>

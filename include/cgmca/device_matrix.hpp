@@ -1,9 +1,9 @@
 // Matrices that stay in the memory of a GPU, and maps that are applied there.
 //
 // Example:
-//   const DeviceMap to_common = device_map(model, Domain::one);  // the map travels once
-//   const DeviceMatrix Z = to_common(X1);                        // X1 in host memory, or a Map of an address of the GPU
-//   use_on_gpu(Z.data(), Z.rows(), Z.cols());
+//   const DeviceMap to_common = device_map(model, Domain::one, Device::automatic);  // the map travels once
+//   const DeviceMatrix Z = to_common(X1);  // X1 in host memory, or a Map of an address of the GPU
+//   double* const there = Z.data();        // Z.rows() × Z.cols() doubles, for your own kernels
 //   const Matrix here = Z.to_host();
 //
 // With Device::cpu all of this is in host memory.

@@ -250,7 +250,7 @@ class _Blocks:
         self.graph, self.keys = graph, keys
 
     def compute(self) -> Tuple[Any, ...]:
-        return tuple(dask.get(self.graph, self.keys))
+        return tuple(dask.core.get(self.graph, self.keys))
 
 
 def _sources(arrays: Sequence[Any]) -> List[List[Any]]:

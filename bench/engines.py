@@ -244,6 +244,7 @@ def main():
             with contextlib.ExitStack() as stack:
                 if engine in sessions:
                     fit = stack.enter_context(sessions[engine](folder, given.cores))
+                    cgmca.set_threads(given.cores)  # of this process, which fits while workers wait
                     fit(given.partitions[0])  # what is loaded and compiled once
                     ways = {f"{count} partitions": lambda count=count: fit(count) for count in given.partitions}
                 elif engine == "mpi":

@@ -320,7 +320,8 @@ class _Files:
         return session.sparkContext.parallelize(shares, max(1, len(shares))).map(task)
 
     def _shares(self, session: Any) -> List[Any]:
-        """Row groups in order, in shares of as many bytes as Spark gives a partition, or less to employ all cores."""
+        """Row groups in order, in shares of as many bytes as Spark gives a partition: more where each core would have
+        over four of them, because a task costs Spark as much as some 20,000 samples, less where a core had none."""
         sizes, groups = [], []
         for fragment in self.dataset.get_fragments():
             first = 0
@@ -328,8 +329,8 @@ class _Files:
                 groups.append((fragment, row_group.id, first))
                 sizes.append(row_group.total_byte_size)
                 first += row_group.num_rows
-        limit = min(_bytes_of(session.conf.get("spark.sql.files.maxPartitionBytes")),
-                    -(-sum(sizes) // session.sparkContext.defaultParallelism))
+        one_each = -(-sum(sizes) // session.sparkContext.defaultParallelism)
+        limit = min(max(_bytes_of(session.conf.get("spark.sql.files.maxPartitionBytes")), one_each // 4), one_each)
         shares: List[Any] = []
         used = 0
         for group, size in zip(groups, sizes):

@@ -6,7 +6,8 @@
 
 The pairs are those of `mpi_summarize make`, of the canonical correlations 0.95, 0.9, …, 0.2: 2,000,000 rows of 128+128
 features are 4.1 GB. Or they are the 60,000 digits of MNIST, 784 pixels each, and the same with noise. They go to x1.npy
-and x2.npy; for Spark to a Parquet file too. `spark` fits a data frame read from it, `spark-files` gives cgmca its path.
+and x2.npy; for Spark to a Parquet file too. `spark` fits a data frame read from it, `spark-files` gives cgmca its path,
+which makes four tasks for each core at most, however many partitions are asked for.
 
 In turns, the command line summarizes and fits the .npy files in one process with --cores threads, and each engine fits
 the same samples with --cores workers of one thread: for Dask and Spark with each number of partitions, by each number

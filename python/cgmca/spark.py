@@ -8,7 +8,7 @@ fits the maps. What uses the maps goes from data frame to data frame, partition 
     cgmca.spark.translate(model, pairs, "y", to="x_from_y").write.parquet("translated")
 
 Given the path of Parquet files in place of a data frame, the executors read them without the JVM, which spends more on
-making Arrow of its rows than a summary costs: two to four times as fast.
+making Arrow of its rows than a summary costs. That is more than twice as fast.
 
 A domain's columns are given as one name, of a column that holds arrays of numbers or ML vectors, or a number; or as a
 list of names of number columns. Several domains are given as a list or dict of these. `docs/scale.md` says what moves

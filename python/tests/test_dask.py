@@ -292,18 +292,23 @@ def test_a_task_reads_its_own_blocks_unless_others_need_them():
     assert sources(X, X.rechunk((150, 3)).rechunk((100, 3)))[0] == "Delayed"  # a chunk of 150 rows goes to two blocks
 
 
+# The peak of a process's memory in MB, and blocks of 20,000 samples that are made where they are needed.
+MEASURED = textwrap.dedent("""
+    import dask, dask.array, numpy as np, cgmca, cgmca.dask
+    def peak():
+        return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) / 1024
+    def made(block_id=None, features=0):
+        return np.random.default_rng(block_id[0]).normal(size=(20_000, features))
+    def samples(features, count):
+        return dask.array.map_blocks(made, features=features, chunks=((20_000,) * count, (features,)),
+                                     dtype=float, meta=np.empty((0, 0)))
+""")
+
+
 def test_a_worker_of_a_cluster_needs_little_more_and_no_rows_move(tmp_path):
     """What Dask itself does in a worker, and a part that waits for its merge, come on top."""
-    script = textwrap.dedent("""
-        import dask.array, numpy as np, cgmca, cgmca.dask
+    script = MEASURED + textwrap.dedent("""
         from distributed import Client, LocalCluster
-        def peak():
-            return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) / 1024
-        def made(block_id=None, features=0):
-            return np.random.default_rng(block_id[0]).normal(size=(20_000, features))
-        def samples(features, count):
-            return dask.array.map_blocks(made, features=features, chunks=((20_000,) * count, (features,)),
-                                         dtype=float, meta=np.empty((0, 0)))
         if __name__ == "__main__":
             with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as c:
                 cgmca.dask.fit(cgmca.MCA(3), samples(20, 4), samples(10, 4))
@@ -336,15 +341,7 @@ def test_what_workers_hold_already_is_used_there():
 
 
 def test_a_worker_needs_memory_for_one_block_and_two_summaries():
-    script = textwrap.dedent("""
-        import dask, dask.array, numpy as np, cgmca, cgmca.dask
-        def peak():
-            return int([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]) / 1024
-        def made(block_id=None, features=0):
-            return np.random.default_rng(block_id[0]).normal(size=(20_000, features))
-        def samples(features, count):
-            return dask.array.map_blocks(made, features=features, chunks=((20_000,) * count, (features,)),
-                                         dtype=float, meta=np.empty((0, 0)))
+    script = MEASURED + textwrap.dedent("""
         with dask.config.set(scheduler="sync", num_workers=1):  # one part: others would wait for their merges
             cgmca.dask.fit(cgmca.MCA(3), samples(20, 2), samples(10, 2))
             before = peak()

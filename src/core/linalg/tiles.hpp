@@ -1,4 +1,4 @@
-// Passes over matrices in several threads, and tiles of samples: where they lie in memory, and how features get into them.
+// Passes over matrices in several threads. Tiles of samples: where they lie, and how features get into them.
 #pragma once
 
 #include <cgmca/parallel.hpp>

@@ -125,7 +125,6 @@ class ForeignBackend final : public linalg::Backend {
     const linalg::ArrayQr qr = cpu().thin_qr(bare(X));
     return {hidden(qr.Q), hidden(qr.R)};
   }
-  void assign_appended(const Array& R, const Array& X) const override { cpu().assign_appended(bare(R), bare(X)); }
 
   linalg::ArraySvd thin_svd(const Array& A) const override { return hidden(cpu().thin_svd(bare(A))); }
   linalg::ArraySvd full_svd(const Array& A) const override { return hidden(cpu().full_svd(bare(A))); }

@@ -26,16 +26,18 @@ Model fit_summary(const Pairs& pairs, const Covariance& C, Accumulate accumulate
 }
 
 // d features each, n samples, the covariance of domain 1 to rank t: the frame of the first 2p samples, all samples in
-// it, R = K P; then one SVD of a domain, one QR of the other, one SVD of B.
+// it, a triangle K P for each domain; then one SVD of a domain, B from the sums, one SVD of B.
 TEST(Cost, OfTheFitAtPaperShape) {
   Random random(1);
   const double d = 90, n = 560, t = 60, p = 2 * d;
   const Pairs pairs = random_pairs(random, 90, 90, 560);
   const Covariance C = Covariance::data(Domain::one, 60);
   const double svd = 26 * cube(d);
-  const double maps = 8 * d * d * t, proof = 2 * (2 * t * d * p + t * t * p + d * t * p) + 4 * d * t * t;
-  const double frame = 4 * d * d * (2 * p - d / 3), in_frame = 2 * d * d * n + p * p * n, triangle = 4 * cube(p) / 3;
-  const double by_qr = frame + in_frame + triangle + svd + 4 * d * d * (p - d / 3) + 2 * d * d * d + svd + maps + proof;
+  const double maps = 8 * d * d * t, proof = 2 * (2 * t * d * d + t * t * d + d * t * d) + 10 * d * t * t;
+  const double frame = 4 * d * d * (2 * p - d / 3), in_frame = 2 * d * d * n + p * p * n, triangle = 4 * cube(d) / 3;
+  const double condition = 300 * d * d;
+  const double by_qr =
+      frame + in_frame + 2 * triangle + svd + 2 * d * d * d + 2 * d * d * d + condition + svd + maps + proof;
   const double by_gram = p * p * n + cube(d) + svd + 8 * cube(d) + svd + maps + proof;
   EXPECT_LT(cost_of([&] { fit_summary(pairs, C, Accumulate::qr); }), 1.1 * by_qr);
   EXPECT_LT(cost_of([&] { fit_summary(pairs, C, Accumulate::gram); }), 1.1 * by_gram);
@@ -58,11 +60,11 @@ TEST(Cost, OfAFewDirectionsWithoutTheOthers) {
   Random random(7);
   const double d = 200, n = 1300, p = 2 * d, k = 5;
   const Pairs pairs = random_pairs(random, 200, 200, 1300);
-  const double frame = 4 * d * d * (2 * p - d / 3), in_frame = 2 * d * d * n + p * p * n, triangle = 4 * cube(p) / 3,
-               whitening = 4 * d * d * (p - d / 3), B = 2 * cube(d), square = cube(d), tridiagonal = 4 * cube(d) / 3,
-               condition = 400 * d * d, maps = 8 * d * d * k, proof = 8 * d * p * k;
+  const double frame = 4 * d * d * (2 * p - d / 3), in_frame = 2 * d * d * n + p * p * n, triangles = 8 * cube(d) / 3,
+               B = 2 * cube(d), square = cube(d), tridiagonal = 4 * cube(d) / 3, condition = 400 * d * d,
+               maps = 8 * d * d * k, proof = 8 * d * p * k;
   EXPECT_LT(cost_of([&] { fit_summary(pairs, Covariance::identity(5), Accumulate::qr); }),
-            1.1 * (frame + in_frame + triangle + whitening + B + square + tridiagonal + condition + maps + proof));
+            1.1 * (frame + in_frame + triangles + B + square + tridiagonal + condition + maps + proof));
 }
 
 // The same of many features: a Gram summary whose conditioning six Cholesky factors prove, two more and B, a basis of
@@ -122,6 +124,19 @@ TEST(Cost, OfSummarizingIsLinear) {
 }
 
 // Twenty steps of LSQR on many samples: one SVD of the map, then a few operations a number.
+// Two summaries of like samples merge in the frame of one of them: R = K P of the other, which enters as p samples do.
+TEST(Cost, OfAMergeIsThatOfPSamples) {
+  Random random(9);
+  const double d = 90, p = 2 * d;
+  const Pairs pairs = random_pairs(random, 90, 90, 1200);
+  Summary one({90, 90}, Accumulate::qr), two({90, 90}, Accumulate::qr);
+  one.add(pairs.X1.leftCols(600), pairs.X2.leftCols(600));
+  two.add(pairs.X1.rightCols(600), pairs.X2.rightCols(600));
+  for (Summary* summary : {&one, &two}) summary->compress();
+  const double triangle = cube(p) / 3 + cube(p), enter = 2 * d * d * p + cube(p);
+  EXPECT_LT(cost_of([&] { one.merge(two); }), 1.1 * (triangle + enter));
+}
+
 TEST(Cost, OfLsqrDoesNotGrowWithItsSteps) {
   Random random(5);
   const Pairs pairs = random_pairs(random, 60, 60, 400);

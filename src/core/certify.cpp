@@ -64,8 +64,9 @@ struct ScoreMoments {
   double squared_distance = 0;
 };
 
+// Whether S_i and S_j can be compared sample by sample.
 bool is_plain(const Factors& factors) {
-  if (factors.form == SummaryForm::gram) return false;
+  if (factors.form == SummaryForm::gram || !factors.data->moments.links.empty()) return false;
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     if (!factors.data->pooled[i].empty() || !factors.domains[i].covariance.plain()) return false;
   }
@@ -134,7 +135,8 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
       return result;
     }
     for_each_edge(weights, [&](Index i, Index j) {
-      add_cross(i, j, trace(map(i), ABt(scores(i), scores(j).left(scores(i).cols())), map(j)));
+      const auto one = static_cast<std::size_t>(i), two = static_cast<std::size_t>(j);
+      add_cross(i, j, trace(map(i), moments.cross(one, two, scores(i), scores(j)), map(j)));
     });
   }
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {

@@ -40,12 +40,17 @@ inline constexpr double kOutgrown = 64;
 inline constexpr double kClearlyIndependent = 1e-9;
 // A feature is determined by others if at most this part of its norm is its own: rounding is smaller, signal larger.
 inline constexpr double kDetermined = 256 * kEpsilon;
+// The same of a triangle K P whose frame held what was left of a determined feature at that: K may enlarge it a little.
+inline constexpr double kClearlyDetermined = 16 * kDetermined;
 // G is kept from being singular as if one more sample had this part of a determined feature's norm.
 inline constexpr double kDeterminedSample = 4 * kEpsilon;
 
 // Of features at unit size, those of which the others leave at least this part of the variance are strong: a frame only
 // scales them. G's eigenvalues are then not much below it.
 inline constexpr double kStrongPart = 0.03;
+// What a regression leaves of a weak feature may be explained by the strong ones up to this part: G, the sum of samples
+// in the frame, holds that part, and stays well conditioned.
+inline constexpr double kLittleExplained = 0.1;
 // The Cholesky factor of a Gram matrix whitens its vectors but for eps·κ. So it makes a frame as well as Householder's
 // triangle, in which G begins as I, while κ of the features at unit size is at most this.
 inline constexpr double kSafeCholeskyFrame = 1e10;
@@ -55,6 +60,10 @@ inline constexpr double kSafeCholeskyFrame = 1e10;
 // A triangle whitens as well as the spectrum while κ(L) is at most this: the rank is full beyond doubt, and the error,
 // a small multiple of eps·κ(L), stays near 1e-12.
 inline constexpr double kSafeTriangle = 1e4;
+// The same if κ of L with its features at unit size is at most this part of κ(L): the spectrum would err more.
+inline constexpr double kClearlySmaller = 0.1;
+// The rank is full beyond doubt while κ(L) times the tolerance of the rank is at most this.
+inline constexpr double kClearRank = 0.01;
 // The same for a triangle computed from LᵀL, whose error is eps·κ(L)².
 inline constexpr double kSafeSquaredTriangle = 100;
 // The same for a pivoted Cholesky factor, which has shown the rank: the SVD in its place would err as much.
@@ -90,6 +99,8 @@ inline constexpr double kDiagonal = 1e-15;
 inline constexpr double kSafeGrowth = 100;
 // The power iteration for a condition number ends when a step gains less than this.
 inline constexpr double kConditionSettled = 0.002;
+// The same where only its order of magnitude counts.
+inline constexpr double kRoughlySettled = 0.02;
 
 // --- More than two domains -----------------------------------------------------------------------------------------
 

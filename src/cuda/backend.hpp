@@ -89,7 +89,6 @@ class Cuda final : public linalg::Backend {
   Array triangular_factor(Array X) const override;
   linalg::ArrayPivotedQr pivoted_triangular_factor(Array X) const override;
   linalg::ArrayQr thin_qr(Array X) const override;
-  void assign_appended(const Array& R, const Array& X) const override;
 
   linalg::ArraySvd thin_svd(const Array& A) const override;
   linalg::ArraySvd full_svd(const Array& A) const override;

@@ -134,16 +134,6 @@ Array Cuda::triangular_factor(Array X) const {
   return R;
 }
 
-// R ← triangle of [R; X]
-void Cuda::assign_appended(const Array& R, const Array& X) const {
-  const Lock lock(mutex_);
-  require(R.rows() == R.cols() && R.cols() == X.cols(), "rows appended to a triangular factor of another width");
-  const Array both = allocate(R.rows() + X.rows(), R.cols());
-  assign(both.top(R.rows()), R);
-  assign(both.bottom(X.rows()), X);
-  assign(R, triangular_factor(both));
-}
-
 // ‖G - I‖_F at most, of the upper triangle of a symmetric G; the other one is zero.
 double Cuda::distance_from_identity(const Array& G) const {
   const Array difference = copy(G);

@@ -2,6 +2,7 @@
 #include "backend.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lapack.hpp"
 
@@ -25,6 +26,25 @@ Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const
     Y.middleCols(first, count) = on.download(part);
   }
   return Y;
+}
+
+bool condition_is_at_most(const Array& G, double limit) {
+  constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
+  const Backend& on = G.on();
+  if (G.empty()) return true;
+  Index axis = 0;
+  on.diagonal(G).maxCoeff(&axis);
+  Vector x = Vector::Unit(G.rows(), axis);
+  double largest = 0;
+  for (int k = 0; k < steps; ++k) {
+    x = on.symmetric_times(G, x);
+    largest = x.norm();
+    if (!(largest > 0) || !std::isfinite(largest)) return false;
+    x /= largest;
+  }
+  const Array shifted = on.copy(G);
+  on.add_diagonal(shifted, Vector::Constant(G.rows(), -largest / limit));
+  return !on.cholesky(shifted).empty();
 }
 
 Array beside(const Array& A, const Array& B) {

@@ -145,7 +145,6 @@ class Backend {
   virtual Array triangular_factor(Array X) const = 0;  // RᵀR = XᵀX, p×p
   virtual ArrayPivotedQr pivoted_triangular_factor(Array X) const = 0;
   virtual ArrayQr thin_qr(Array X) const = 0;
-  virtual void assign_appended(const Array& R, const Array& X) const = 0;  // R ← triangle of [R; X]; X is lost
 
   // Spectra.
   virtual ArraySvd thin_svd(const Array& A) const = 0;
@@ -176,7 +175,9 @@ inline Array scaled_columns(Array A, const Vector& by) {  // A diag(by), in plac
   A.on().scale_columns(A, by);
   return A;
 }
-Array beside(const Array& A, const Array& B);       // [A, B]
+Array beside(const Array& A, const Array& B);  // [A, B]
+// Whether κ of a symmetric matrix (upper triangle read) is at most this, up to a factor of 2.
+bool condition_is_at_most(const Array& G, double limit);
 Array moved_to(const Backend& on, const Array& A);  // A itself where it is there already
 // A B (X - x0) + y0 for many columns X, some at a time.
 Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,

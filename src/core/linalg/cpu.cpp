@@ -191,7 +191,7 @@ class Cpu final : public Backend {
     return upload(std::move(result));
   }
   Array scatter_rows(const Array& A, const Places& rows, Index m) const override {
-    if (A.rows() == m) return A;
+    if (A.rows() == m && std::is_sorted(rows.begin(), rows.end())) return A;
     Matrix all = Matrix::Zero(m, A.cols());
     all(rows, Eigen::all) = view(A);
     return upload(std::move(all));
@@ -302,7 +302,7 @@ class Cpu final : public Backend {
   Array upper_times_upper(const Array& L, const Array& R) const override {
     return upload(linalg::upper_times_upper(view(L), view(R)));
   }
-  double condition(const Array& R) const override { return linalg::condition(view(R)); }
+  double condition(const Array& R) const override { return linalg::condition(view(R), thresholds::kRoughlySettled); }
   std::shared_ptr<const ArraySolver> solver(const Array& R) const override {
     return std::make_shared<CpuSolver>(R, TriangularSolver(view(R)));
   }
@@ -316,7 +316,6 @@ class Cpu final : public Backend {
     Qr qr = linalg::thin_qr(download(std::move(X)));
     return {upload(std::move(qr.Q)), upload(std::move(qr.R))};
   }
-  void assign_appended(const Array& R, const Array& X) const override { linalg::append_rows(view(R), view(X)); }
 
   ArraySvd thin_svd(const Array& A) const override { return uploaded(linalg::thin_svd(view(A))); }
   ArraySvd full_svd(const Array& A) const override { return uploaded(linalg::full_svd(view(A))); }

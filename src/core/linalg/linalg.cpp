@@ -152,18 +152,6 @@ void add_gram(Eigen::Ref<Matrix> G, const MatrixView& X, double weight) {
               1.0, G.data(), leading(G));
 }
 
-void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X) {
-  const Index p = R.cols(), m = X.rows();
-  require(R.rows() == p && X.cols() == p, "rows appended to a triangular factor of another width");
-  if (p == 0 || m == 0) return;
-  const Counting counting(Work::qr, 2 * real(p) * real(X.size()));
-  const Index block = std::min<Index>(32, p);
-  Matrix T(block, p);
-  std::vector<double> work(static_cast<std::size_t>(block * p));
-  check("tpqrt", LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, narrow(m), narrow(p), 0, narrow(block), R.data(), leading(R),
-                                     X.data(), leading(X), T.data(), leading(T), work.data()));
-}
-
 Matrix triangular_factor(Matrix X) {
   const Index m = X.rows(), p = X.cols();
   if (m > 0 && p > 0) triangulate(X);

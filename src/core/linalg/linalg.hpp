@@ -74,9 +74,6 @@ Vector symmetric_eigenvalues(const MatrixView& A);  // descending
 // Only the eigenvalues in (low, high] and their vectors, which costs a third where they are few.
 SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high);
 
-// [R; X] = Q R', keeping R' in place of R.   R: p×p upper triangular, X: m×p, destroyed
-void append_rows(Eigen::Ref<Matrix> R, Eigen::Ref<Matrix> X);
-
 // Upper triangular R with RᵀR = X ᵀX, for X of any shape m×p.
 Matrix triangular_factor(Matrix X);
 
@@ -109,6 +106,7 @@ Qr thin_qr(Matrix T);
 
 // σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration); not finite where R is singular.
 double condition(const MatrixView& R);
+double condition(const MatrixView& R, double settled);  // until a step of the iteration gains less than this
 
 // R E and Rᵀ E for upper triangular R.
 Matrix upper_times(const MatrixView& R, Matrix E);

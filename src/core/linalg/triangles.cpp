@@ -101,7 +101,9 @@ Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
   return result;
 }
 
-double condition(const MatrixView& R) {
+double condition(const MatrixView& R) { return condition(R, thresholds::kConditionSettled); }
+
+double condition(const MatrixView& R, double settled) {
   constexpr int most = 40, least = 5;
   const Index n = R.rows();
   require(R.cols() == n, "condition of a triangle that is not square");
@@ -115,7 +117,7 @@ double condition(const MatrixView& R) {
       }
       const double before = std::exchange(gain, x.norm());
       x /= gain;
-      if (k >= least && gain <= (1 + thresholds::kConditionSettled) * before) break;
+      if (k >= least && gain <= (1 + settled) * before) break;
     }
     return gain;
   };

@@ -68,8 +68,7 @@ bool well_conditioned(const Array& G) {
   const Vector sizes = on.diagonal(G).cwiseSqrt(), scales = (sizes.array() > 0).select(sizes.cwiseInverse(), 1.0);
   on.scale_rows(unit, scales);
   on.scale_columns(unit, scales);
-  const Array K = on.cholesky(unit);
-  return !K.empty() && std::pow(on.condition(K), 2) <= thresholds::kSafeGramCondition;
+  return linalg::condition_is_at_most(unit, thresholds::kSafeGramCondition);
 }
 
 // Y Yᵀ without what the scaled features of a domain have with each other, which is known: the upper triangle.
@@ -170,16 +169,25 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
   const Backend& on = Z.on();
   const Vector sizes = Z.absolute_sums();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
+  std::vector<std::pair<Index, Places>> others_by_qr;  // domains, and their features that vary
   Index largest = 0;
-  for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
-  for_each_domain(layout.domains(), largest, [&](Index i) {
+  for (Index i = 0; i < layout.domains(); ++i) {
     Places varying;
     for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
       if (sizes(j) > thresholds::kNoVariation) varying.push_back(j);
     }
     std::optional<OrderedTriangle> quick;
     if (scales == Scales::allowed) quick = triangle_by_products(Z, varying, products);
-    triangles[static_cast<std::size_t>(i)] = quick ? std::move(*quick) : ordered_triangle(Z, varying);
+    if (quick) {
+      triangles[static_cast<std::size_t>(i)] = std::move(*quick);
+    } else {
+      others_by_qr.emplace_back(i, std::move(varying));
+      largest = std::max(largest, layout.features(i));
+    }
+  }
+  for_each_domain(static_cast<Index>(others_by_qr.size()), largest, [&](Index k) {
+    const auto& [i, varying] = others_by_qr[static_cast<std::size_t>(k)];
+    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying);
   });
   Framed result;
   Frame& frame = result.frame;

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/thresholds.hpp"
+
 namespace cgmca {
 namespace {
 
@@ -16,12 +18,6 @@ using linalg::Places;
 
 // Samples unlike those that made the frame wait until there are more of them than this.
 constexpr Index kMostUnlike = 1024;
-
-std::vector<Index> all_of(const Rows& rows) {
-  std::vector<Index> all(static_cast<std::size_t>(rows.count()));
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
-}
 
 // All features, domain by domain: first those of the frame in its order, then the constant ones.
 Places features_in_order(const Frame& frame, const Layout& layout) {
@@ -140,68 +136,94 @@ void FramedState::add(Rows& rows, const Vector& origin, const Layout& layout, Sc
 
 // All samples, waiting ones too, make the frame.
 void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales) {
-  const Array R = triangle_with(rows, all_of(rows), origin, layout);
-  Count all = count;
-  if (rows.count() > 0) all.join(count_of(G.on(), rows.by_domain(), origin));
-  *this = FramedState(Deviations(G.on().transposed(R)), std::move(all), layout, scales);
+  const auto [more, Xc] = centred(G.on(), rows.by_domain(), origin);
+  make_anew(Xc.tile(0, Xc.count()), more, layout, scales);
   rows.clear();
 }
 
-void FramedState::merge(const Array& Z, const Count& more, const Layout& layout, Scales scales) {
+void FramedState::make_anew(const Array& Z, const Count& more, const Layout& layout, Scales scales) {
   const Backend& on = G.on();
-  const Array R = triangle_with(Rows(layout), {}, Vector::Zero(layout.size()), layout);
-  const Array both = linalg::beside(linalg::beside(on.transposed(R), Z), on.upload(count.step_to(more)));
+  const Array both = linalg::beside(linalg::beside(on.transposed(triangle(layout)), Z), on.upload(count.step_to(more)));
   Count all = count;
   all.join(more);
   *this = FramedState(Deviations(both), std::move(all), layout, scales);
 }
 
-Array FramedState::triangle(const Rows& rows, const Vector& origin, const Layout& layout) const {
-  if (2 * rows.count() >= layout.size()) {  // otherwise Householder's QR is cheaper than another K P
-    const auto [entered, waiting] = enter(rows, origin);
-    if (!frame->outgrown(entered.G)) return entered.triangle_with(rows, waiting, origin, layout);
+void FramedState::merge(const Array& Z, const Count& more, const Layout& layout, Scales scales) {
+  const Backend& on = G.on();
+  const Array all = linalg::beside(Z, on.upload(count.step_to(more)));
+  const bool news = !frame->constant.empty() &&
+                    on.column_largest(on.gather_rows(all, frame->constant)).maxCoeff() > thresholds::kNoVariation;
+  const bool refused = scales == Scales::refused && frame->scaled();
+  if (!news && !refused) {
+    const Array Y = on.gather_rows(all, frame->features), sum = on.copy(G);
+    frame->enter(Y);
+    on.add_gram(sum, Y);
+    if (!frame->outgrown(sum)) {
+      G = sum;
+      count.join(more);
+      return;
+    }
   }
-  return triangle_with(rows, all_of(rows), origin, layout);
+  make_anew(Z, more, layout, scales);
 }
 
-// K P with KᵀK = G, then the waiting samples by Householder's QR. These need an intercept, a feature that is always 1:
-// what follows it in R is what a regression on it leaves, centred.
-Array FramedState::triangle_with(const Rows& rows, const std::vector<Index>& waiting, const Vector& origin,
-                                 const Layout& layout) const {
+FramedState FramedState::with_all(const Rows& rows, const Vector& origin, const Layout& layout, Scales scales) const {
+  FramedState all = *this;
+  if (rows.count() == 0) return all;
+  Rows waiting = rows;
+  all.add(waiting, origin, layout, scales);
+  if (waiting.count() > 0) all.renew(waiting, origin, layout, scales);
+  return all;
+}
+
+Array FramedState::triangle(const Layout& layout) const {
   const Backend& on = G.on();
-  const Index p = layout.size(), m = static_cast<Index>(waiting.size());
+  const Index p = layout.size();
   const Places order = features_in_order(*frame, layout);
-  Places places;  // of the frame's features within that order, after the intercept
+  Places places, all(static_cast<std::size_t>(p));  // of the frame's features within that order; 0 … p - 1
+  std::iota(all.begin(), all.end(), Index{0});
+  if (frame->features == all) return frame->triangle(G);
   Index start = 0;
   for (Index i = 0; i < layout.domains(); ++i) {
-    for (Index k = 0; k < frame->size(static_cast<std::size_t>(i)); ++k) places.push_back(1 + start + k);
+    for (Index k = 0; k < frame->size(static_cast<std::size_t>(i)); ++k) places.push_back(start + k);
     start += layout.features(i);
   }
-  Places all(static_cast<std::size_t>(p));
-  std::iota(all.begin(), all.end(), Index{0});
-  if (m == 0 && frame->features == all) return frame->triangle(G);  // all vary, and are in their own order
-  const Array R = on.zeros(p + 1, p + 1);
+  const Array R = on.zeros(p, p), result = on.zeros(p, p);
   on.assign_at(R, places, places, frame->triangle(G));
-  if (m > 0) {
-    on.assign_diagonal(R.block(0, 0, 1, 1), Vector::Constant(1, std::sqrt(count.weight)));
-    const Matrix waiting_samples = rows.all()(Eigen::all, waiting);
-    MatchedSamples views;
-    for (Index i = 0; i < layout.domains(); ++i) {
-      views.emplace_back(waiting_samples.middleRows(layout.start(i), layout.features(i)));
-    }
-    const Array appended = on.upload(Matrix::Ones(m, p + 1));
-    on.assign(appended.right(p), on.load_transposed(views, origin, count.mean, order));
-    if (rows.weights().size() > 0) on.scale_rows(appended, rows.weights()(waiting).cwiseSqrt());
-    on.assign_appended(R, appended);
-  }
-  const Array result = on.zeros(p, p);
-  on.assign_at(result, all, order, R.block(1, 1, p, p));
+  on.assign_at(result, all, order, R);
   return result;
 }
 
-bool FramedState::first_is_triangle(const Layout& layout) const {
-  const auto first = frame->features.begin();
-  return frame->size(0) == layout.features(0) && std::is_sorted(first, first + layout.features(0));
+std::optional<SeparateRoots> FramedState::separate_roots(const Layout& layout) const {
+  const Backend& on = G.on();
+  const auto m = frame->P.size();
+  std::vector<Index> starts = {0};
+  for (std::size_t i = 0; i < m; ++i) starts.push_back(starts[i] + frame->size(i));
+  const auto block = [&](std::size_t i, std::size_t j) {
+    return G.block(starts[i], starts[j], frame->size(i), frame->size(j));
+  };
+  SeparateRoots roots;
+  roots.links.assign(m, std::vector<Array>(m));
+  std::vector<Array> K;
+  for (std::size_t i = 0; i < m; ++i) {
+    const Index first = layout.start(static_cast<Index>(i)), d = layout.features(static_cast<Index>(i));
+    K.push_back(frame->size(i) > 0 ? on.cholesky(block(i, i)) : Array());
+    if (K[i].empty()) return std::nullopt;
+    roots.orders.emplace_back();
+    for (Index k = starts[i]; k < starts[i + 1]; ++k) {
+      roots.orders[i].push_back(frame->features[static_cast<std::size_t>(k)] - first);
+    }
+    const Array R = on.upper_times_upper(K[i], frame->P[i]->R());
+    roots.S.push_back(on.scatter_rows(on.transposed(R), roots.orders[i], d));
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = i + 1; j < m; ++j) {
+      const Array left = on.solve_upper_transposed(K[i], block(i, j));
+      roots.links[i][j] = on.transposed(on.solve_upper_transposed(K[j], on.transposed(left)));
+    }
+  }
+  return roots;
 }
 
 }  // namespace cgmca

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,14 @@
 #include "rows.hpp"
 
 namespace cgmca {
+
+// Each domain in coordinates of its own: S_i S_iᵀ = Xc_i Xc_iᵀ and S_i X_ij S_jᵀ = Xc_i Xc_jᵀ.
+struct SeparateRoots {
+  std::vector<linalg::Array> S;
+  std::vector<std::vector<linalg::Array>> links;  // X_ij for i < j
+  // The features of each domain that vary, in an order in which S_iᵀ is upper triangular.
+  std::vector<linalg::Places> orders;
+};
 
 struct FramedState {
   Count count;
@@ -26,19 +35,21 @@ struct FramedState {
 
   // Takes in the rows, leaving those that have to wait.
   void add(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
-  // Z Zᵀ = Xc Xcᵀ of more samples: all together make a new frame.
+  // Z Zᵀ = Xc Xcᵀ of more samples: they enter the frame or, if they are unlike those that made it, all make a new one.
   void merge(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
 
-  // R with RᵀR = Xc Xcᵀ of all samples and rows (p×p, zero below row d1 in the columns of domain 1).
-  linalg::Array triangle(const Rows& rows, const Vector& origin, const Layout& layout) const;
-  // The columns of that for domain 1 come in the order of its features, so that its part is triangular.
-  bool first_is_triangle(const Layout& layout) const;
+  // This with the rows inside, whether they are like those that made the frame or not.
+  FramedState with_all(const Rows& rows, const Vector& origin, const Layout& layout, Scales scales) const;
+  // R with RᵀR = Xc Xcᵀ (p×p, zero below row d1 in the columns of domain 1).
+  linalg::Array triangle(const Layout& layout) const;
+  // The same sums by a triangle for each domain, S_i = (K_i P_i)ᵀ with K_iᵀK_i = G_ii, and X_ij = K_i⁻ᵀ G_ij K_j⁻¹, which
+  // costs far less. Nothing where some G_ii is singular.
+  std::optional<SeparateRoots> separate_roots(const Layout& layout) const;
 
  private:
   // With the rows inside, and which of them have to wait.
   std::pair<FramedState, std::vector<Index>> enter(const Rows& rows, const Vector& origin) const;
-  linalg::Array triangle_with(const Rows& rows, const std::vector<Index>& waiting, const Vector& origin,
-                              const Layout& layout) const;
+  void make_anew(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
   void renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
 };
 

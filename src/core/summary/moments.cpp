@@ -31,12 +31,22 @@ Moments of_rows(const Summary::State& state, const Count& count, Moments result)
 
 // Rᵀ, domain by domain; what is zero below R's diagonal is left out.
 Moments of_frame(const Summary::State& state, Moments result) {
-  const Array R = state.framed()->triangle(state.rows, state.origin, state.layout);
+  const Array R =
+      state.framed()->with_all(state.rows, state.origin, state.layout, state.scales()).triangle(state.layout);
   for (Index i = 0; i < state.layout.domains(); ++i) {
     const Index start = state.layout.start(i), d = state.layout.features(i);
     result.S.push_back(state.on->transposed(R.block(0, start, start + d, d)));
   }
-  result.first_is_triangle = state.framed()->first_is_triangle(state.layout);
+  return result;
+}
+
+Moments of_separate_frames(const Summary::State& state, Moments result) {
+  const FramedState all = state.framed()->with_all(state.rows, state.origin, state.layout, state.scales());
+  auto roots = all.separate_roots(state.layout);
+  if (!roots) return of_frame(state, std::move(result));
+  result.S = std::move(roots->S);
+  result.links = std::move(roots->links);
+  result.orders = std::move(roots->orders);
   return result;
 }
 
@@ -53,6 +63,9 @@ Moments of_gram(const Summary::State& state, Moments result) {
   return result;
 }
 
+// Whether all domains have common coordinates, or each its own where that costs less.
+enum class Coordinates { common, separate };
+
 // Whether weights that sum to 1 or less, which have no covariance, are an error, or Xc Xcᵀ is left as it is.
 enum class SmallWeights { refuse, allow };
 
@@ -65,7 +78,7 @@ double degrees_of_freedom(const Count& count, SmallWeights small) {
                   count.weight));
 }
 
-Moments moments_of(const Summary::State& state, SummaryForm form, SmallWeights small) {
+Moments moments_of(const Summary::State& state, SummaryForm form, SmallWeights small, Coordinates coordinates) {
   const Index n = state.samples();
   if (n < 2) {
     throw TooFewSamples(fmt::format("{}{}; a covariance needs at least 2", counted_samples(state.layout.domains(), n),
@@ -73,9 +86,15 @@ Moments moments_of(const Summary::State& state, SummaryForm form, SmallWeights s
   }
   const Count count = state.count();
   const double freedom = degrees_of_freedom(count, small);
-  Moments result{n, count.weight, freedom, form, state.layout, state.origin + count.mean, {}, false, {}, {}, {}};
+  Moments result{n, count.weight, freedom, form, state.layout, state.origin + count.mean};
   if (form == SummaryForm::gram) return of_gram(state, std::move(result));
-  result = form == SummaryForm::rows ? of_rows(state, count, std::move(result)) : of_frame(state, std::move(result));
+  if (form == SummaryForm::rows) {
+    result = of_rows(state, count, std::move(result));
+  } else if (coordinates == Coordinates::separate) {
+    result = of_separate_frames(state, std::move(result));
+  } else {
+    result = of_frame(state, std::move(result));
+  }
   for (const Array& S : result.S) state.on->scale(S, 1 / std::sqrt(freedom));
   return result;
 }
@@ -87,23 +106,35 @@ Summary::State all_compressed(const Summary::State& state) {
   return all;
 }
 
-Moments moments_of(const Summary& summary, SmallWeights small) {
+Moments moments_of(const Summary& summary, SmallWeights small, Coordinates coordinates = Coordinates::common) {
   const Summary::State& state = summary.state();
   const bool may_turn = state.gram() != nullptr && state.accumulate == Accumulate::automatic && state.rows.count() > 0;
-  if (!may_turn) return moments_of(state, state.form(), small);
+  if (!may_turn) return moments_of(state, state.form(), small, coordinates);
   const Summary::State all = all_compressed(state);
-  return moments_of(all, all.form(), small);
+  return moments_of(all, all.form(), small, coordinates);
 }
 
 }  // namespace
 
+Array Moments::cross(std::size_t i, std::size_t j, const Array& Y_i, const Array& Y_j) const {
+  if (links.empty()) {
+    const Index shared = std::min(Y_i.cols(), Y_j.cols());
+    return linalg::ABt(Y_i.left(shared), Y_j.left(shared));
+  }
+  return linalg::ABt(linalg::AB(Y_i, links[i][j]), Y_j);
+}
+
 Moments moments(const Summary& summary) { return moments_of(summary, SmallWeights::refuse); }
+
+Moments separate_moments(const Summary& summary) {
+  return moments_of(summary, SmallWeights::refuse, Coordinates::separate);
+}
 
 Moments factored_moments(const Summary& summary) {
   if (summary.form() != SummaryForm::gram) return moments_of(summary, SmallWeights::allow);
   Summary::State all = all_compressed(summary.state());
   if (all.gram() != nullptr) all.turn_to_framed();
-  return moments_of(all, SummaryForm::qr, SmallWeights::allow);
+  return moments_of(all, SummaryForm::qr, SmallWeights::allow, Coordinates::common);
 }
 
 std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {

@@ -60,4 +60,23 @@ WeightedSamples Rows::by_domain() const {
   return views;
 }
 
+void append_from(const linalg::Backend& on, Rows& rows, const WeightedSamples& samples, Index first, Index count,
+                 Index most) {
+  std::vector<Matrix> fetched;
+  fetched.reserve(samples.X.size());
+  WeightedSamples here = samples;
+  for (SampleView& X : here.X) {
+    if (!on.holds(X)) continue;
+    fetched.push_back(on.fetched(X, first, count));
+    X = SampleView(fetched.back());
+  }
+  if (fetched.empty()) return rows.append(samples, first, count, most);
+  for (std::size_t i = 0; i < here.X.size(); ++i) {  // all from 0 on now
+    if (on.holds(samples.X[i])) continue;
+    samples.X[i].visit([&](const auto& X) { here.X[i] = SampleView(X.middleCols(first, count)); });
+  }
+  if (samples.weights.size() > 0) here.weights = samples.weights.segment(first, count);
+  rows.append(here, 0, count, most);
+}
+
 }  // namespace cgmca

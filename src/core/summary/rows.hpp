@@ -31,4 +31,8 @@ class Rows {
   Vector weights_;
 };
 
+// Appends samples wherever they lie: those that a remote back end holds are fetched.
+void append_from(const linalg::Backend& on, Rows& rows, const WeightedSamples& samples, Index first, Index count,
+                 Index most);
+
 }  // namespace cgmca

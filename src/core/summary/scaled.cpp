@@ -47,55 +47,49 @@ Places chosen(const Places& from, const Places& which) {
   return result;
 }
 
-// The regression of the weak features on the strong ones, all of unit size, and what it leaves.
-class Regression {
- public:
-  // RᵀR is the Gram matrix of the strong ones; C, from the Gram matrix too, errs by eps κ(R)².
-  Regression(const Deviations& Z, const Places& strong, const Places& weak, const Vector& sizes, const Matrix& R,
-             Matrix C)
-      : Z_(Z), features_(strong), strong_(static_cast<Index>(strong.size())), C_(std::move(C)) {
-    features_.insert(features_.end(), weak.begin(), weak.end());
-    scales_ = sizes.cwiseInverse();
-    // So what it leaves is explained once more, which squares the error.
-    Matrix explained = Matrix::Zero(C_.rows(), C_.cols());
-    const Backend& on = Z.on();
-    for_each_residual([&](const Array& y, const Array& left) { explained += on.download(on.ABt(y, left)); });
-    C_ += linalg::solve_upper(R, linalg::solve_upper_transposed(R, std::move(explained)));
-  }
-  const Matrix& C() const { return C_; }
-  // R of what is left of the weak ones.
-  Array triangle() const {
-    const Backend& on = Z_.on();
-    const Array left = on.zeros(C_.cols(), Z_.count());
-    Index first = 0;
-    for_each_residual([&](const Array&, const Array& part) {
-      on.assign(left.columns(first, part.cols()), part);
-      first += part.cols();
-    });
-    return on.triangular_factor(on.transposed(left));
-  }
-
- private:
-  template <class Work>
-  void for_each_residual(const Work& work) const {
-    const Backend& on = Z_.on();
-    const Array C = on.upload(C_);
-    Z_.for_each_tile(
-        [&](const Array& tile) {
-          on.scale_rows(tile, scales_);
-          const Array y = tile.top(strong_), left = tile.bottom(tile.rows() - strong_);
-          on.add(left, on.AtB(C, y), -1);
-          work(y, left);
-        },
-        &features_);
-  }
-
-  const Deviations& Z_;
-  Places features_;
-  Index strong_;
-  Vector scales_;
-  Matrix C_;
+// The regression of the weak features on the strong ones, all of unit size: C, and what it leaves, one sample a column.
+struct Regression {
+  Matrix C;
+  Array left;
 };
+
+// Features (strong ones, then weak ones) divided by their sizes, less what C explains of the weak ones. `explained`
+// becomes Y leftᵀ, with Y the strong ones.
+Array residuals(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& C, Matrix& explained) {
+  const Backend& on = Z.on();
+  const Index strong = C.rows();
+  const Array regression = on.upload(C), left = on.zeros(C.cols(), Z.count());
+  explained = Matrix::Zero(C.rows(), C.cols());
+  Index first = 0;
+  Z.for_each_tile(
+      [&](const Array& tile) {
+        on.scale_rows(tile, sizes.cwiseInverse());
+        const Array Y = tile.top(strong), rest = tile.bottom(C.cols());
+        on.add(rest, on.AtB(regression, Y), -1);
+        explained += on.download(on.ABt(Y, rest));
+        on.assign(left.columns(first, tile.cols()), rest);
+        first += tile.cols();
+      },
+      &features);
+  return left;
+}
+
+// RᵀR is the Gram matrix of the strong features in another order: feature k is at places[k] there. C, from the Gram
+// matrix too, errs by eps κ(R)². Where that shows in what is left, it is explained once more, which squares the error.
+Regression regression(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& R,
+                      const Places& places, Matrix C) {
+  Matrix explained;
+  Array left = residuals(Z, features, sizes, C, explained);
+  Matrix ordered(C.rows(), C.cols());
+  ordered(places, Eigen::all) = explained;
+  Matrix projection = linalg::solve_upper_transposed(R, std::move(ordered));  // of `left` onto the strong features
+  const Vector all = Z.on().row_squared_norms(left).cwiseSqrt();
+  if ((projection.colwise().norm().transpose().array() > thresholds::kLittleExplained * all.array()).any()) {
+    C += linalg::solve_upper(R, std::move(projection))(places, Eigen::all);
+    left = residuals(Z, features, sizes, C, explained);
+  }
+  return {std::move(C), std::move(left)};
+}
 
 // P = R D of the Gram matrix D G D, RᵀR = G.
 std::optional<OrderedTriangle> cholesky_triangle(const Places& features, const Array& G, const Vector& sizes) {
@@ -116,9 +110,6 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   const Index strong = found.R.rows(), weak = a - strong;
   if (weak > a / 4) return std::nullopt;
   const Matrix R = found.R.leftCols(strong).triangularView<Eigen::Upper>();
-  const double condition = linalg::condition(R);
-  if (!(condition * condition <= thresholds::kSafeGramCondition)) return std::nullopt;
-
   const Places order = chosen(features, found.order);
   const auto first_weak = order.begin() + strong;
   const Vector ordered = sizes(found.order);
@@ -131,15 +122,19 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   const Places places = chosen(found.order, sorted);
   const Matrix gathered = on.download(on.gather(G, places, places));
   result.gram = on.upload(gathered.triangularView<Eigen::Upper>());
+  if (!linalg::condition_is_at_most(result.gram, thresholds::kSafeGramCondition)) return std::nullopt;
   on.assign_diagonal(result.P.block(0, 0, strong, strong), ordered(sorted));
   if (weak == 0) return result;
-  const Regression regression(Z, {order.begin(), first_weak}, {first_weak, order.end()}, ordered, R,
-                              linalg::solve_upper(R, found.R.rightCols(weak)));
-  const linalg::ArrayPivotedQr T = on.pivoted_triangular_factor(regression.triangle());
+  Places all = result.order;
+  all.insert(all.end(), first_weak, order.end());
+  Vector all_sizes = ordered;
+  all_sizes.head(strong) = ordered(sorted);
+  const auto [C, rest] =
+      regression(Z, all, all_sizes, R, sorted, linalg::solve_upper(R, found.R.rightCols(weak))(sorted, Eigen::all));
+  const linalg::ArrayPivotedQr T = on.pivoted_triangular_factor(on.triangular_factor(on.transposed(rest)));
   const Vector left = on.diagonal(T.R).cwiseAbs(), weak_sizes = ordered.tail(weak)(T.order);
   while (result.independent < a && left(result.independent - strong) >= thresholds::kDetermined) ++result.independent;
-  on.assign(result.P.block(0, strong, strong, weak),
-            on.upload(regression.C()(sorted, T.order) * weak_sizes.asDiagonal()));
+  on.assign(result.P.block(0, strong, strong, weak), on.upload(C(Eigen::all, T.order) * weak_sizes.asDiagonal()));
   on.assign(result.P.block(strong, strong, weak, weak), linalg::scaled_columns(T.R, weak_sizes));
   for (const Index j : T.order) result.order.push_back(order[static_cast<std::size_t>(strong + j)]);
   return result;

@@ -36,30 +36,10 @@ Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const La
   return first;
 }
 
-// Appends them wherever they lie.
-void append(Rows& rows, const linalg::Backend& on, const WeightedSamples& samples, Index first, Index count,
-            Index most) {
-  std::vector<Matrix> fetched;
-  fetched.reserve(samples.X.size());
-  WeightedSamples here = samples;
-  for (SampleView& X : here.X) {
-    if (!on.holds(X)) continue;
-    fetched.push_back(on.fetched(X, first, count));
-    X = SampleView(fetched.back());
-  }
-  if (fetched.empty()) return rows.append(samples, first, count, most);
-  for (std::size_t i = 0; i < here.X.size(); ++i) {  // all from 0 on now
-    if (on.holds(samples.X[i])) continue;
-    samples.X[i].visit([&](const auto& X) { here.X[i] = SampleView(X.middleCols(first, count)); });
-  }
-  if (samples.weights.size() > 0) here.weights = samples.weights.segment(first, count);
-  rows.append(here, 0, count, most);
-}
-
 // Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
 Array root_of(const Summary::State& state) {
   if (const GramState* gram = state.gram()) return gram->root();
-  return state.on->transposed(state.framed()->triangle(Rows(state.layout), state.origin, state.layout));
+  return state.on->transposed(state.framed()->triangle(state.layout));
 }
 
 // Where each of our features is among theirs, by name; empty where all are in the same places.
@@ -151,10 +131,18 @@ void Summary::State::add(const WeightedSamples& samples) {
       count = compress(samples.columns(first, count));
     } else {
       count = std::min(n - first, capacity() - rows.count());
-      append(rows, *on, samples, first, count, capacity());
+      append_from(*on, rows, samples, first, count, capacity());
     }
     first += count;
   }
+}
+
+void Summary::State::add_all(const WeightedSamples& samples) {
+  const Index n = samples.count();
+  const bool together = origin.size() == 0 && !on->remote() && n > capacity() && n <= 2 * capacity();
+  if (!together) return add(samples);
+  origin = first_sample(*on, samples.X, layout);
+  compress(samples);
 }
 
 void Summary::State::compress_rows() {

@@ -39,7 +39,8 @@ struct Summary::State {
 
   Index capacity() const;  // rows wait until there are this many
   void add(const WeightedSamples& samples);
-  void merge(const State& other);  // may leave this one half merged if it throws
+  void add_all(const WeightedSamples& samples);  // where no others follow
+  void merge(const State& other);                // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
   State reordered(const linalg::Places& places) const;
   Index direct(Index left) const;

@@ -112,12 +112,23 @@ void cross_from_gram(Factors& factors, const Moments& moments) {
   }
 }
 
-// B_ij = V_iᵀ V_j; rows that V_i lacks are zero                                                                   (8)
-void cross_from_scores(Factors& factors, const std::vector<Array>& V) {
+// V_iᵀ X V_j, of ranks r_i and r_j; an empty V is [I; 0].
+Array linked(const Array& V_i, Index r_i, const Array& X, const Array& V_j, Index r_j) {
+  if (V_i.empty() && V_j.empty()) return X.block(0, 0, r_i, r_j);
+  if (V_i.empty()) return linalg::AB(X.top(r_i), V_j);
+  if (V_j.empty()) return linalg::AtB(V_i, X.left(r_j));
+  return linalg::AtB(V_i, linalg::AB(X, V_j));
+}
+
+// B_ij = V_iᵀ V_j, where rows that V_i lacks are zero, or what links them                                         (8)
+void cross_from_scores(Factors& factors, const Moments& moments, const std::vector<Array>& V) {
   for (std::size_t i = 0; i < V.size(); ++i) {
     for (std::size_t j = i + 1; j < V.size(); ++j) {
       if (factors.saturated) {
         factors.cross[i][j] = V[i].on().identity(V[i].cols(), V[j].cols());  // V_i = V_j
+      } else if (!moments.links.empty()) {
+        factors.cross[i][j] =
+            linked(V[i], factors.domains[i].rank(), moments.links[i][j], V[j], factors.domains[j].rank());
       } else {
         const Index shared = std::min(V[i].rows(), V[j].rows());
         factors.cross[i][j] = linalg::AtB(V[i].top(shared), V[j].top(shared));
@@ -168,7 +179,7 @@ std::string Factors::route() const {
 Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
   check(options, spectrum.size());
   require_room(summary);
-  const auto data = std::make_shared<FactorizedData>(FactorizedData{moments(summary), {}});
+  const auto data = std::make_shared<FactorizedData>(FactorizedData{separate_moments(summary), {}});
   const Moments& moments = data->moments;
   Sources sources = pool_extra(summary, options, spectrum, *data);
   const std::size_t m = spectrum.size();
@@ -196,7 +207,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     asked.spectrum = asked.spectrum || extra;
     WhitenedSamples white = whiten_samples(extra ? data->pooled[i] : moments.S[i], asked,
                                            moments.form == SummaryForm::rows ? &moments.row_weights : nullptr,
-                                           i == 0 && moments.first_is_triangle);
+                                           extra || moments.orders.empty() ? linalg::Places() : moments.orders[i]);
     V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
     saturated[i] = white.saturated ? 1 : 0;
     factors.domains[i] = std::move(white.domain);
@@ -210,7 +221,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   if (moments.form == SummaryForm::gram) {
     cross_from_gram(factors, moments);
   } else {
-    cross_from_scores(factors, V);
+    cross_from_scores(factors, moments, V);
   }
   return factors;
 }

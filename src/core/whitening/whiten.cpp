@@ -70,22 +70,59 @@ WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double co
   return domain;
 }
 
-// S = (V R)ᵀ: as many samples as features that vary, or more.
+// Whether a triangle whitens as well as the spectrum would, whose error is eps κ(R). Errors of its columns are relative
+// to their sizes, so its own error is eps κ at unit size. None of its singular values may leave the rank in doubt.
+bool whitens(const Array& R, double condition, double tolerance) {
+  if (condition <= thresholds::kSafeTriangle) return true;
+  if (!(condition * tolerance <= thresholds::kClearRank)) return false;  // nor where it is not finite
+  const Backend& on = R.on();
+  const Vector sizes = on.column_squared_norms(R).cwiseSqrt();
+  const double at_unit_size = on.condition(linalg::scaled_columns(on.copy(R), sizes.cwiseInverse()));
+  return at_unit_size <= std::max(thresholds::kSafeTriangle, thresholds::kClearlySmaller * condition);
+}
+
+// S = (V R)ᵀ: more samples than features that vary.
 std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& variance, const Varying& features,
-                                                bool triangle, double tolerance) {
+                                                double tolerance) {
   const Backend& on = S.on();
-  linalg::ArrayQr qr;
-  if (triangle) {
-    qr.R = on.transposed(S);
-  } else {
-    qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
-  }
+  const linalg::ArrayQr qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
   const double condition = on.condition(qr.R);
-  if (!(condition <= thresholds::kSafeTriangle)) return std::nullopt;  // nor where it is not finite
+  if (!whitens(qr.R, condition, tolerance)) return std::nullopt;
   WhitenedSamples result;
-  result.V = triangle ? on.identity(S.cols(), S.cols()) : qr.Q;
+  result.V = qr.Q;
   result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, Array(), features), condition, variance,
-                              tolerance, triangle ? "triangle" : "geqrf");
+                              tolerance, "geqrf");
+  return result;
+}
+
+// How many features come before those that they determine, if there is no doubt which these are; otherwise 0.
+Index independent_of(const Array& R) {
+  const Vector size = R.on().column_squared_norms(R).cwiseSqrt(), own = R.on().diagonal(R).cwiseAbs();
+  Index r = 0;
+  while (r < own.size() && own(r) >= thresholds::kClearlyIndependent * size(r)) ++r;
+  const auto rest = own.size() - r;
+  return (own.tail(rest).array() <= thresholds::kClearlyDetermined * size.tail(rest).array()).all() ? r : 0;
+}
+
+// Sᵀ is a triangle in the order given, in which features that others determine come last.
+std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& variance, const Varying& ordered,
+                                               double tolerance) {
+  const Backend& on = S.on();
+  const Array all = on.gather_transposed_rows(S, ordered.places);
+  const Index a = all.cols(), r = independent_of(all);
+  if (r == 0) return std::nullopt;
+  const Array R = r == a ? all : on.copy(all.block(0, 0, r, r));
+  const double condition = on.condition(R);
+  if (!whitens(R, condition, tolerance)) return std::nullopt;
+  WhitenedSamples result;
+  if (r == a) {
+    result.domain = by_triangle(std::make_shared<TriangleWhitening>(R, Array(), ordered), condition, variance,
+                                tolerance, "triangle");
+  } else {
+    const Array C = on.solve_upper(R, on.copy(all.block(0, r, r, a - r)));
+    result.domain =
+        by_triangle(std::make_shared<DeterminedWhitening>(R, C, ordered), condition, variance, tolerance, "triangle");
+  }
   return result;
 }
 
@@ -118,11 +155,11 @@ std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& va
 }
 
 std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
-                                               const WhiteningRequest& request, const Vector* weights, bool triangle) {
-  const auto a = static_cast<Index>(features.places.size());
-  const bool square_triangle = triangle && S.rows() == S.cols();
-  if (S.cols() > a || square_triangle) {
-    return by_tall_triangle(S, variance, features, S.cols() <= a && square_triangle, request.tolerance);
+                                               const WhiteningRequest& request, const Vector* weights,
+                                               const Places& order) {
+  if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, request.tolerance);
+  if (S.cols() > static_cast<Index>(features.places.size())) {
+    return by_tall_triangle(S, variance, features, request.tolerance);
   }
   if (weights != nullptr && S.cols() > 2) return by_wide_triangle(S, variance, *weights, request.tolerance);
   return std::nullopt;
@@ -130,12 +167,13 @@ std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& var
 
 }  // namespace
 
-WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights, bool triangle) {
+WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights,
+                               const Places& order) {
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
   if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
-    if (auto result = by_any_triangle(S, variance, features, request, weights, triangle)) return std::move(*result);
+    if (auto result = by_any_triangle(S, variance, features, request, weights, order)) return std::move(*result);
   }
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
   const bool all = static_cast<Index>(features.places.size()) == S.rows();

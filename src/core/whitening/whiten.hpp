@@ -16,14 +16,14 @@ struct WhiteningRequest {
 // From S with S Sᵀ = Θ.
 struct WhitenedSamples {
   WhitenedDomain domain;
-  linalg::Array V;  // the samples whitened, one a row: W S = Vᵀ
+  linalg::Array V;  // the samples whitened, one a row: W S = Vᵀ; empty where that is [I, 0]
   bool saturated =
       false;  // V holds the first n-1 columns of the reflection that takes the weights' roots to the last axis
 };
 // `weights`: where S are centred samples themselves, not pseudo-samples, those of its columns, so that Σ √w_j S_j = 0;
-// else null. `triangle`: Sᵀ is upper triangular.
+// else null. `order`: the features that vary, in an order in which Sᵀ is upper triangular; empty where there is none.
 WhitenedSamples whiten_samples(const linalg::Array& S, const WhiteningRequest& request, const Vector* weights,
-                               bool triangle);
+                               const linalg::Places& order);
 
 // From Θ itself, summed in the Gram form. `known`: R with RᵀR = Θ, if it has been computed already.
 WhitenedDomain whiten_gram(const linalg::Array& theta, const WhiteningRequest& request,

@@ -12,6 +12,14 @@ using linalg::scaled_rows;
 
 namespace {
 
+// [A; B]
+Array above(const Array& A, const Array& B) {
+  const Array both = A.on().zeros(A.rows() + B.rows(), A.cols());
+  A.on().assign(both.top(A.rows()), A);
+  A.on().assign(both.bottom(B.rows()), B);
+  return both;
+}
+
 // HᵀH / ‖R‖² for H = R E or Rᵀ E.
 Array share_of(const Array& H, const Array& R) {
   const Array shares = AtB(H, H);
@@ -45,6 +53,40 @@ Array TriangleWhitening::coloured(const Array& E) const {
   return E.on().scatter_rows(E.on().upper_transposed_times(R_, E), varying_.places, varying_.features);
 }
 Array TriangleWhitening::shares(const Array& E) const { return share_of(E.on().upper_transposed_times(R_, E), R_); }
+
+DeterminedWhitening::DeterminedWhitening(Array R, Array C, Varying varying)
+    : R_(std::move(R)), C_(std::move(C)), varying_(std::move(varying)) {
+  const Backend& on = C_.on();
+  const Array NtN = on.identity(C_.cols(), C_.cols());
+  on.add_gram_of_columns(NtN, C_);
+  root_ = on.cholesky(NtN);
+}
+Array DeterminedWhitening::along_N(Array Y) const {
+  return Y.on().solve_upper(root_, Y.on().solve_upper_transposed(root_, Y));
+}
+Array DeterminedWhitening::white(const Array& X) const {
+  const Backend& on = X.on();
+  const Array varied = on.gather_rows(X, varying_.places), first = on.copy(varied.top(rank()));
+  const Array NtX = on.copy(varied.bottom(C_.cols()));
+  on.add(NtX, AtB(C_, first), -1);
+  on.add(first, AB(C_, along_N(NtX)));
+  return on.solve_upper_transposed(R_, first);
+}
+Array DeterminedWhitening::whitened(const Array& E) const {
+  const Backend& on = E.on();
+  const Array first = on.solve_upper(R_, E), Y = along_N(AtB(C_, first));  // Nᵀ [first; 0] = -Cᵀ first
+  on.add(first, AB(C_, Y), -1);
+  return on.scatter_rows(above(first, Y), varying_.places, varying_.features);
+}
+Array DeterminedWhitening::coloured(const Array& E) const {
+  const Array first = E.on().upper_transposed_times(R_, E);
+  return E.on().scatter_rows(above(first, AtB(C_, first)), varying_.places, varying_.features);
+}
+Array DeterminedWhitening::shares(const Array& E) const {
+  const Array H = coloured(E), shares = AtB(H, H);
+  H.on().scale(shares, 1 / (H.on().squared_norm(R_) + H.on().squared_norm(AB(R_, C_))));
+  return shares;
+}
 
 // W = R⁻¹ Qᵀ
 Array DependentWhitening::white(const Array& X) const {

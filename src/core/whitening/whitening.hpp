@@ -65,6 +65,25 @@ class TriangleWhitening final : public Whitening {
   Varying varying_;
 };
 
+// L = [R, R C]ᵀ: the features after the first r are determined by those, as their combinations C.   R: r×r, C: r×e
+// N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - N (NᵀN)⁻¹ Nᵀ).
+class DeterminedWhitening final : public Whitening {
+ public:
+  DeterminedWhitening(Array R, Array C, Varying varying);  // `varying` names the r features first
+
+  Index rank() const override { return R_.rows(); }
+  Array white(const Array& X) const override;
+  Array whitened(const Array& E) const override;
+  Array coloured(const Array& E) const override;
+  Array shares(const Array& E) const override;
+
+ private:
+  Array along_N(Array Y) const;  // (NᵀN)⁻¹ Y
+
+  Array R_, C_, root_;  // of NᵀN = I + CᵀC
+  Varying varying_;
+};
+
 // L = Q R for features that depend on each other.   Q: a×r with orthonormal columns
 class DependentWhitening final : public Whitening {
  public:

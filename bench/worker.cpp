@@ -107,7 +107,7 @@ void fit_several(Worker& worker, std::istringstream& words) {
   }
   timed([&] {
     Summary summary(sizes, accumulate(how));
-    summary.add(X);
+    summary.add_all(X);
     worker.model = fit(summary, std::vector<Covariance>{Covariance::identity(k)});
     const Certificate& certificate = worker.model.certificate;
     return fmt::format(", \"certified\": {}, \"gap_of_f\": {}, \"proof\": \"{}\", \"sweeps\": {}, \"ranks\": [{}]",
@@ -165,7 +165,7 @@ void run(Worker& worker, const std::string& line) {
     if (double tolerance = 0; words >> tolerance) options.rank_tol = tolerance;
     timed([&] {
       Summary summary({worker.data.at(first).rows(), worker.data.at(second).rows()}, accumulate(how));
-      summary.add(worker.data.at(first), worker.data.at(second));
+      summary.add_all({worker.data.at(first), worker.data.at(second)});
       worker.model = fit(summary, C, C, options);
       return certificate_text(worker.model.certificate);
     });

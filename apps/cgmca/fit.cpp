@@ -153,7 +153,7 @@ Input read_files(const Session& session, const Options& options) {
     return input;
   }
   input.summary.emplace(reader.domains(), options.accumulate, options.device);
-  accumulate(session, reader, *input.summary);
+  accumulate_all(session, reader, *input.summary);
   return input;
 }
 

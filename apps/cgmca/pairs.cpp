@@ -303,18 +303,14 @@ PairReader::Block PairReader::next() {
   return block;
 }
 
-bool PairReader::add_next_to(Summary& summary) {
+bool PairReader::hand_next_to(const Take& take) {
   const std::vector<SampleReader::Block> blocks = complete_block();
   if (columns_of(blocks.front()) == 0) return false;
   MatchedSamples samples;
   for (const SampleReader::Block& block : blocks) {
     std::visit([&](const auto& X) { samples.emplace_back(X); }, block);
   }
-  if (weight_reader_) {
-    summary.add(samples, weights_);
-  } else {
-    summary.add(samples);
-  }
+  take(samples, weights_);
   return true;
 }
 
@@ -369,13 +365,76 @@ void PairReader::fail_unequal() {
                 : ""));
 }
 
+namespace {
+
+void add_to(Summary& summary, const MatchedSamples& X, const Vector& weights) {
+  weights.size() > 0 ? summary.add(X, weights) : summary.add(X);
+}
+
+// Holds samples until there are more than Summary::add_all compresses together.
+class HeldSamples {
+ public:
+  explicit HeldSamples(Summary& summary) : summary_(summary) {
+    for (Index i = 1; i <= summary.domains(); ++i) {
+      X_.emplace_back(summary.dimension(static_cast<Domain>(i)), 0);
+      most_ += 4 * X_.back().rows();
+    }
+    if (summary.device() != Device::cpu) most_ = 0;
+  }
+  void add(const MatchedSamples& X, const Vector& weights) {
+    const Index n = X.front().cols();
+    if (held_ + n > most_) {
+      if (held_ > 0) add_to(summary_, views(), weights_);
+      held_ = most_ = 0;
+      return add_to(summary_, X, weights);
+    }
+    for (std::size_t i = 0; i < X.size(); ++i) {
+      if (X_[i].cols() < held_ + n) {
+        X_[i].conservativeResize(Eigen::NoChange, std::min(most_, std::max(held_ + n, 2 * held_)));
+      }
+      X[i].visit([&](const auto& samples) { X_[i].middleCols(held_, n) = samples.template cast<double>(); });
+    }
+    weights_.conservativeResize(weights.size() > 0 ? held_ + n : 0);
+    if (weights.size() > 0) weights_.tail(n) = weights;
+    held_ += n;
+  }
+  void finish() {
+    if (held_ == 0) return;
+    weights_.size() > 0 ? summary_.add_all(views(), weights_) : summary_.add_all(views());
+  }
+
+ private:
+  MatchedSamples views() const {
+    MatchedSamples views;
+    for (const Matrix& samples : X_) views.emplace_back(samples.leftCols(held_));
+    return views;
+  }
+
+  Summary& summary_;
+  std::vector<Matrix> X_;
+  Vector weights_;
+  Index held_ = 0, most_ = 0;
+};
+
+}  // namespace
+
+void accumulate_all(const Session& session, PairReader& reader, Summary& summary) {
+  Progress progress(session, reader.noun() + " read", reader.samples(), reader.position());
+  HeldSamples held(summary);
+  while (reader.hand_next_to([&](const MatchedSamples& X, const Vector& weights) { held.add(X, weights); })) {
+    progress.update(reader.position());
+    stop_if_interrupted();
+  }
+  held.finish();
+}
+
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
   Progress progress(session, reader.noun() + " read", reader.samples(), reader.position());
-  while (reader.add_next_to(summary)) {
+  while (reader.hand_next_to([&](const MatchedSamples& X, const Vector& weights) { add_to(summary, X, weights); })) {
     progress.update(reader.position());
     const bool last = pending_signal() != 0;  // asked once: a signal during after_block waits for the next block
-    if (after_block) after_block(last);
+    after_block(last);
     if (last) stop_if_interrupted();
   }
 }

@@ -65,8 +65,9 @@ class PairReader {
     std::vector<MatrixView> views() const { return {X.begin(), X.end()}; }
   };
   Block next();  // of a size that keeps memory small; no columns at the end
-  // Adds the next block as it is stored, in single precision too. False at the end.
-  bool add_next_to(Summary& summary);
+  // Hands out the next block as it is stored, in single precision too. False at the end.
+  using Take = std::function<void(const MatchedSamples& X, const Vector& weights)>;
+  bool hand_next_to(const Take& take);
   Index first_samples() const;  // samples of the first input, once all are read: those without partner too
   Index position() const { return gaps_.seen() - share_.value_or(Share{}).first; }  // pairs read, those left out too
   const std::vector<Index>& numbers() const {
@@ -103,7 +104,9 @@ class PairReader {
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
 // a signal is about to stop the work (Interrupted).
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
-                const std::function<void(bool)>& after_block = {});
+                const std::function<void(bool)>& after_block);
+// The same for a fit: the summary gets no other samples, and is what Summary::add_all makes of them.
+void accumulate_all(const Session& session, PairReader& reader, Summary& summary);
 
 void add_to(Verifier& verifier, const PairReader::Block& block);
 

@@ -85,6 +85,13 @@ class Summary {
     add(MatchedSamples{X1, X2}, weights);
   }
 
+  // The same for samples that are all there will be, in an empty summary. Up to twice as many as are compressed at first
+  // (2p of p features) are then compressed together, which makes a fit of them faster. The last bits of the result may
+  // differ from those of add, which do not depend on how many samples come at a time.
+  void add_all(const MatchedSamples& X);
+  // The same with weights.
+  void add_all(const MatchedSamples& X, const VectorView& weights);
+
   // Throws what add would throw, and adds nothing. `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;
   // The same for samples with weights.

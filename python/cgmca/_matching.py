@@ -148,7 +148,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         self._one_dimensional = one_dimensional
         summary = self._new_summary(arrays, names, domain_names)
         settings = self._settings(len(arrays), self._extra(extra, extra_X, extra_Y, summary), missing)
-        summary = self._add(summary, arrays, weights)
+        summary = self._add(summary, arrays, weights, all=True)
         model = _fit(summary, told, **settings)
         folds = as_count("calibrate", self.calibrate)
         if folds is not None:
@@ -279,12 +279,13 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         return _core.Summary(*(rows.shape[1] for rows in arrays), accumulate=self.accumulate, names=domain_names,
                              feature_names=[None if first is None else list(first), *names], device=self.device)
 
-    def _add(self, summary: _core.Summary, arrays: Sequence[Any], weights: Any) -> _core.Summary:
-        """The summary with more samples, all of them or none. Sparse ones are made dense block by block."""
+    def _add(self, summary: _core.Summary, arrays: Sequence[Any], weights: Any, all: bool = False) -> _core.Summary:
+        """The summary with more samples, all of them or none. Sparse ones are made dense block by block. `all`: no others
+        will follow."""
         before = summary.n_samples
         try:
             if not any(map(_tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:
-                return summary.add(*arrays, sample_weight=weights)
+                return (summary._add_all if all else summary.add)(*arrays, sample_weight=weights)
             longer = copy.copy(summary)
             for part in _tables.blocks(arrays[0].shape[0], sum(rows.shape[1] for rows in arrays)):
                 longer.add(*(rows[part] for rows in arrays), sample_weight=None if weights is None else weights[part])

@@ -63,7 +63,8 @@ class SharedSummary {
   }
   // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
   // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
-  void add(const py::tuple& arrays, const py::object& sample_weight);
+  // `all`: no others will follow.
+  void add(const py::tuple& arrays, const py::object& sample_weight, bool all = false);
   // Summaries of more samples; this one stays as it is. Arrays of numbers, with columns in the summary's order.
   std::unique_ptr<SharedSummary> with_more(const py::sequence& arrays, const py::object& sample_weight);
   std::unique_ptr<SharedSummary> merged(SharedSummary& other);
@@ -83,7 +84,8 @@ class SharedSummary {
  private:
   // Of several blocks; where one fails nothing is added, except to a summary that nobody else has.
   enum class Owner { shared, alone };
-  void add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner = Owner::shared);
+  void add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, bool all = false,
+                    Owner owner = Owner::shared);
   void add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights);
 
   struct Inside {

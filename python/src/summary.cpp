@@ -137,7 +137,7 @@ std::string described(const Summary& summary) {
 
 }  // namespace
 
-void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight) {
+void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight, bool all) {
   const std::optional<Vector> weights = weights_from(sample_weight);
   std::vector<DomainInfo> infos = domains_of(*this);
   if (arrays.size() != infos.size()) return add_in_order(arrays, weights);  // which refuses them
@@ -159,9 +159,9 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
     own_names = found.cast<std::vector<std::string>>();
     takes_names = true;
   }
-  if (!takes_names) return add_in_order(ordered, weights);
+  if (!takes_names) return add_in_order(ordered, weights, all);
   SharedSummary fresh(Summary(std::move(infos), accumulate, device));
-  fresh.add_in_order(ordered, weights);
+  fresh.add_in_order(ordered, weights, all);
   use([&](Summary& own) {
     if (own.samples() == 0) {
       own = std::move(fresh.inside_->summary);
@@ -199,7 +199,7 @@ void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Ve
 
 std::unique_ptr<SharedSummary> SharedSummary::with_more(const py::sequence& arrays, const py::object& sample_weight) {
   auto more = std::make_unique<SharedSummary>(use([](const Summary& own) { return own; }));
-  more->add_in_order(arrays, weights_from(sample_weight), Owner::alone);
+  more->add_in_order(arrays, weights_from(sample_weight), false, Owner::alone);
   return more;
 }
 
@@ -220,7 +220,8 @@ std::unique_ptr<SharedSummary> SharedSummary::compressed() {
 }
 
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner) {
+void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, bool all,
+                                 Owner owner) {
   const std::vector<Samples> domains = matched_samples(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
   // A GPU works in larger blocks.
@@ -229,11 +230,15 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
   const bool equal =
       std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
   // Another number of weights is refused as another number of samples is: by adding all at once.
-  if (!equal || count <= per_block || (weights && weights->size() != count)) {
+  const bool together = all && count <= 4 * features_of(domains);
+  if (!equal || together || count <= per_block || (weights && weights->size() != count)) {
     std::vector<py::object> keep(domains.size());
     MatchedSamples X;
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
-    return use([&](Summary& own) { weights ? own.add(X, *weights) : own.add(X); });
+    return use([&](Summary& own) {
+      if (all) return weights ? own.add_all(X, *weights) : own.add_all(X);
+      weights ? own.add(X, *weights) : own.add(X);
+    });
   }
   std::unique_lock lock(inside_->mutex, std::defer_lock);
   {
@@ -272,6 +277,13 @@ void bind_summary(py::module_& module) {
           "is\n"
           "empty and has no names takes those of the frames. If anything is wrong, or on Ctrl-C, nothing is added.\n\n"
           "``sample_weight`` says how often each sample counts: 2 is the sample twice, 0 leaves it out.")
+      .def(
+          "_add_all",
+          [](py::object self, const py::args& arrays, const py::object& sample_weight) {
+            self.cast<SharedSummary&>().add(arrays, sample_weight, true);
+            return self;
+          },
+          py::arg("sample_weight") = py::none(), "The same where no others will follow, which makes a fit faster.")
       .def(
           "merge",
           [](py::object self, const py::object& other, bool allow_repeats) {

@@ -166,7 +166,7 @@ Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, c
   std::vector<DomainInfo> domains;
   for (const SampleView& samples : X) domains.emplace_back(samples.rows());
   Summary summary(std::move(domains), Accumulate::automatic, options.device.value_or(Device::cpu));
-  summary.add(X);
+  summary.add_all(X);
   return fit(summary, covariances, options);
 }
 

@@ -174,6 +174,18 @@ void Summary::add(const MatchedSamples& X, const VectorView& weights) {
   wait_for_reading(*state_->on, X);
 }
 
+void Summary::add_all(const MatchedSamples& X) {
+  check(X, samples());
+  state_->add_all({X, {}});
+  wait_for_reading(*state_->on, X);
+}
+
+void Summary::add_all(const MatchedSamples& X, const VectorView& weights) {
+  check(X, weights, samples());
+  state_->add_all(weighted(*state_->on, X, weights));
+  wait_for_reading(*state_->on, X);
+}
+
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
 
 void Summary::note_input(const std::string& input) {

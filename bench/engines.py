@@ -40,16 +40,20 @@ NAMES = ("x1", "x2")
 
 def digits(folder):
     """Clean and noisy digits, as doubles from 0 to 255."""
-    clean = cgmca.datasets.load_mnist().data
+    root = pathlib.Path(__file__).resolve().parent.parent
+    found = subprocess.run([root / "tools" / "get-mnist"], check=True, text=True, stdout=subprocess.PIPE, cwd=root).stdout
+    clean = cgmca.datasets.load_mnist(root / found.strip()).data
     noise = np.random.default_rng(0).normal(0, 50, clean.shape)
     np.save(folder / "x1.npy", clean.astype(np.float64))
     np.save(folder / "x2.npy", np.clip(clean + noise, 0, 255).round())
 
 
-def to_parquet(folder, step=20_000):
+def to_parquet(folder):
+    """In row groups of 128 MB, as Spark writes them."""
     import pyarrow
     import pyarrow.parquet
     arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in NAMES]
+    step = 2**27 // (8 * sum(array.shape[1] for array in arrays))
     schema = pyarrow.schema([(name, pyarrow.list_(pyarrow.float64())) for name in NAMES])
     with pyarrow.parquet.ParquetWriter(folder / "pairs.parquet", schema, compression="none",
                                        use_dictionary=False) as file:

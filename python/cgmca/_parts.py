@@ -53,8 +53,10 @@ class Recipe:
         return _core.Summary(*self.features, accumulate=self.accumulate, names=self.names,
                              feature_names=self.feature_names)
 
-    def added(self, part: Optional[Part], arrays: Sequence[Any], weights: Any, where: str, before: int = 0) -> Part:
-        """The part with more samples. Messages call them rows `before`, `before` + 1, … of `where`."""
+    def added(self, part: Optional[Part], arrays: Sequence[Any], weights: Any, where: str, before: int = 0,
+              in_place: bool = False) -> Part:
+        """The part with more samples. Messages call them rows `before`, `before` + 1, … of `where`. `in_place`: nobody
+        else has the part, so that a summary needs no copy; it is lost where that fails."""
         check_version(self.version)
         part = self.empty() if part is None else part
         if all(len(rows) == 0 for rows in arrays):
@@ -62,6 +64,8 @@ class Recipe:
         arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
                   for domain, rows in enumerate(arrays, start=1)]
         try:
+            if in_place and isinstance(part, _core.Summary):
+                return part.add(*arrays, sample_weight=weights)
             return part.with_more(arrays, sample_weight=weights)
         except ValueError as problem:
             place = _first_bad(arrays, weights, before)

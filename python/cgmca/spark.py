@@ -36,7 +36,7 @@ Columns = Union[str, Sequence[str]]
 
 
 def summarize(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
-              accumulate: str = "auto", depth: int = 2) -> _core.Summary:
+              accumulate: str = "auto", depth: Optional[int] = None) -> _core.Summary:
     """The `Summary` of all rows of a Spark data frame, computed now.
 
     Parameters
@@ -51,8 +51,9 @@ def summarize(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Option
         A column that says how often each row counts.
     accumulate : {'auto', 'qr', 'gram'}
         See `Summary`.
-    depth : int
-        Of the tree by which the summaries are merged.
+    depth : int, optional
+        Of the tree by which the summaries are merged. By default the driver merges up to 16 of them by itself, because
+        another stage costs Spark half a second; more are merged in a tree of depth 2.
     """
     names, domains = _domains_of(X, Y)
     source = _source(frame, _Reader(domains, weight))
@@ -63,7 +64,7 @@ def summarize(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Option
 
 
 def fit(estimator: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
-        extra_X: Any = None, extra_Y: Any = None, extra: Any = None, depth: int = 2) -> Any:
+        extra_X: Any = None, extra_Y: Any = None, extra: Any = None, depth: Optional[int] = None) -> Any:
     """Fit `CGMCA` or `MCA` to columns of a Spark data frame; returns the estimator.
 
     The parameters are those of `summarize`; ``extra_X``, ``extra_Y`` and ``extra`` are arrays in memory, as in
@@ -74,7 +75,7 @@ def fit(estimator: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *
     return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
 
 
-def tune(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None, depth: int = 2,
+def tune(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Optional[str] = None, depth: Optional[int] = None,
          **settings: Any) -> TuneResult:
     """`cgmca.tune` over the matched samples of a Spark data frame, in one pass.
 
@@ -310,18 +311,20 @@ class _Files:
     def mapped(self, work: Callable[[Iterator[_Piece]], bytes]) -> Any:
         """An RDD: what `work` makes of each task's share of the files."""
         from pyspark.sql import SparkSession
-        session, names = SparkSession.builder.getOrCreate(), self.names
+        session, names, features = SparkSession.builder.getOrCreate(), self.names, sum(self.widths())
+        rows = max(64, 2**19 // features)  # 4 MB: more at a time need new memory, which takes longer than to read them
 
         def task(groups: List[Any]) -> bytes:
-            return work(_Piece(fragment.path, first, _batches(fragment, row_group, names))
+            return work(_Piece(fragment.path, first, _batches(fragment, row_group, names, rows))
                         for fragment, row_group, first in groups)
 
-        shares = self._shares(session)
+        shares = self._shares(session, features)
         return session.sparkContext.parallelize(shares, max(1, len(shares))).map(task)
 
-    def _shares(self, session: Any) -> List[Any]:
+    def _shares(self, session: Any, features: int) -> List[Any]:
         """Row groups in order, in shares of as many bytes as Spark gives a partition: more where each core would have
-        over four of them, because a task costs Spark as much as some 20,000 samples, less where a core had none."""
+        over four of them, because a task costs Spark as much as some 20,000 samples, or where they have fewer than 32
+        samples for each feature, because a merge costs as much as several; less where a core had none."""
         sizes, groups = [], []
         for fragment in self.dataset.get_fragments():
             first = 0
@@ -330,7 +333,8 @@ class _Files:
                 sizes.append(row_group.total_byte_size)
                 first += row_group.num_rows
         one_each = -(-sum(sizes) // session.sparkContext.defaultParallelism)
-        limit = min(max(_bytes_of(session.conf.get("spark.sql.files.maxPartitionBytes")), one_each // 4), one_each)
+        asked = _bytes_of(session.conf.get("spark.sql.files.maxPartitionBytes"))
+        limit = min(max(asked, one_each // 4, 32 * features * 8 * features), one_each)
         shares: List[Any] = []
         used = 0
         for group, size in zip(groups, sizes):
@@ -348,8 +352,11 @@ def _source(frame: Any, reader: _Reader) -> Union[_Frame, _Files]:
 
 def _batches(fragment: Any, row_group: Optional[int], names: Sequence[str], rows: int = 10_000) -> Iterator[List[Any]]:
     """Columns of a file, or of one of its row groups, some rows at a time."""
+    import pyarrow.fs
     import pyarrow.parquet
-    with fragment.filesystem.open_input_file(fragment.path) as opened:
+    local = isinstance(fragment.filesystem, pyarrow.fs.LocalFileSystem)
+    files = pyarrow.fs.LocalFileSystem(use_mmap=True) if local else fragment.filesystem
+    with files.open_input_file(fragment.path) as opened:
         file = pyarrow.parquet.ParquetFile(opened)
         groups = range(file.num_row_groups) if row_group is None else [row_group]
         for batch in file.iter_batches(rows, list(groups), list(dict.fromkeys(names)), use_threads=False):
@@ -379,7 +386,7 @@ def _partition() -> str:
 
 # Parts and their reduction
 
-def _reduced(source: Union[_Frame, _Files], recipe: _parts.Recipe, depth: int) -> Any:
+def _reduced(source: Union[_Frame, _Files], recipe: _parts.Recipe, depth: Optional[int]) -> Any:
     """The part of all rows: one for each partition, merged in a tree."""
     reader = source.reader
 
@@ -388,7 +395,7 @@ def _reduced(source: Union[_Frame, _Files], recipe: _parts.Recipe, depth: int) -
         for where, row, batches in pieces:
             for columns in batches:
                 arrays = reader.arrays(columns, recipe.features, where, row)
-                part = recipe.added(part, arrays, reader.weights(columns), where, row)
+                part = recipe.added(part, arrays, reader.weights(columns), where, row, in_place=True)
                 row += len(columns[0])
         return pickle.dumps(recipe.finished(part))
 
@@ -397,8 +404,11 @@ def _reduced(source: Union[_Frame, _Files], recipe: _parts.Recipe, depth: int) -
             return two if one is None else one
         return pickle.dumps(recipe.merged(pickle.loads(one), pickle.loads(two)))
 
+    parts = source.mapped(summarized)
+    if depth is None:
+        depth = 1 if parts.getNumPartitions() <= 16 else 2
     # treeReduce, but None where there are no partitions at all
-    whole = source.mapped(summarized).treeAggregate(None, merged, merged, depth)
+    whole = parts.treeAggregate(None, merged, merged, depth)
     return recipe.empty() if whole is None else pickle.loads(whole)
 
 

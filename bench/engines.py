@@ -14,7 +14,8 @@ the same samples with --cores workers of one thread: for Dask and Spark with eac
 of MPI ranks, and in each number of parts, --cores at a time. Sessions of Dask and Spark are started before and their
 start is not counted, because a cluster is running already. Prints the least wall-clock and processor times of all
 repeats, as Markdown; processor times count the threads of all processes, and what MPI ranks spend waiting for each
-other. Fails where maps, correlations, objective or bound differ by more than 1e-10.
+other. `spark-files` also shows what reading the Parquet file takes, without Spark and without a fit. Fails where maps,
+correlations, objective or bound differ by more than 1e-10.
 """
 
 import argparse
@@ -41,8 +42,8 @@ NAMES = ("x1", "x2")
 def digits(folder):
     """Clean and noisy digits, as doubles from 0 to 255."""
     root = pathlib.Path(__file__).resolve().parent.parent
-    found = subprocess.run([root / "tools" / "get-mnist"], check=True, text=True, stdout=subprocess.PIPE, cwd=root).stdout
-    clean = cgmca.datasets.load_mnist(root / found.strip()).data
+    found = subprocess.run([root / "tools" / "get-mnist"], check=True, text=True, stdout=subprocess.PIPE, cwd=root)
+    clean = cgmca.datasets.load_mnist(root / found.stdout.strip()).data
     noise = np.random.default_rng(0).normal(0, 50, clean.shape)
     np.save(folder / "x1.npy", clean.astype(np.float64))
     np.save(folder / "x2.npy", np.clip(clean + noise, 0, 255).round())
@@ -63,6 +64,29 @@ def to_parquet(folder):
                 ends = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
                 columns.append(pyarrow.ListArray.from_arrays(ends, pyarrow.array(rows.ravel())))
             file.write_table(pyarrow.table(columns, schema=schema))
+
+
+def read_parquet(folder, first, step):
+    """Every `step`-th row group from `first` on, as cgmca.spark reads it."""
+    import pyarrow.dataset
+
+    import cgmca.spark
+    for fragment in pyarrow.dataset.dataset(folder / "pairs.parquet", format="parquet").get_fragments():
+        width = cgmca.spark._Files(fragment.path, cgmca.spark._Reader([[name] for name in NAMES], None)).widths()
+        for group in range(first, len(fragment.row_groups), step):
+            for _ in cgmca.spark._batches(fragment, group, NAMES, max(64, 2**19 // sum(width))):
+                pass
+
+
+def only_reading(folder, cores):
+    """Seconds by the clock that `cores` processes need to read the Parquet file, and to do nothing with it."""
+    with concurrent.futures.ProcessPoolExecutor(cores) as processes:
+        def read():
+            for job in [processes.submit(read_parquet, folder, first, cores) for first in range(cores)]:
+                job.result()
+
+        read()  # what is loaded once
+        return timed(read)[1][0]
 
 
 class CommandLine:
@@ -257,6 +281,8 @@ def main():
                 else:
                     ways = {f"{count} parts": lambda count=count: program.by_parts(count) for count in given.jobs}
                 largest = max(largest, compare(engine, ways, program.alone, given.repeats))
+                if engine == "spark-files":
+                    print(f"| {engine} | only reading | {only_reading(folder, given.cores):.2f} | | | | |", flush=True)
     if largest > 1e-10:
         sys.exit(f"engines.py: the answers differ by {largest:.0e}")
 

@@ -123,7 +123,6 @@ TEST(Cost, OfSummarizingIsLinear) {
   EXPECT_LT(once, 1.1 * (35 * 35 + 20 * 20 + 15 * 15) * 81920.0);
 }
 
-// Twenty steps of LSQR on many samples: one SVD of the map, then a few operations a number.
 // Two summaries of like samples merge in the frame of one of them: R = K P of the other, which enters as p samples do.
 TEST(Cost, OfAMergeIsThatOfPSamples) {
   Random random(9);
@@ -137,6 +136,7 @@ TEST(Cost, OfAMergeIsThatOfPSamples) {
   EXPECT_LT(cost_of([&] { one.merge(two); }), 1.1 * (triangle + enter));
 }
 
+// Twenty steps of LSQR on many samples: one SVD of the map, then a few operations a number.
 TEST(Cost, OfLsqrDoesNotGrowWithItsSteps) {
   Random random(5);
   const Pairs pairs = random_pairs(random, 60, 60, 400);

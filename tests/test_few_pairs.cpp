@@ -401,6 +401,38 @@ TEST(Whitening, ByTriangleOnlyWhereItIsSafe) {
   EXPECT_LT(alike.certificate.constraint_residuals[0], 1e-8);  // eps·κ, of either way
 }
 
+// Features that others determine, in any unit: the maps are those of the spectrum, or the spectrum is taken.
+TEST(Whitening, OfDeterminedFeaturesDoesNotDependOnTheirUnits) {
+  Random random(18);
+  const Covariance I = Covariance::identity(2);
+  for (const double unit : {1.0, 1e3, 1e5, 1e9, 1e-5}) {
+    Pairs pairs = random_pairs(random, 6, 5, 200, 1.0);
+    pairs.X1.row(3) = unit * pairs.X1.row(1);
+    pairs.X1.row(4) = unit * (pairs.X1.row(1) + 0.3 * pairs.X1.row(0));
+    pairs.X1.row(5) = 2 * unit * pairs.X1.row(1);
+    Summary summary({6, 5}, Accumulate::qr);
+    summary.add(pairs.X1, pairs.X2);
+    const Model triangle = fit(summary, I, I), spectrum = Factorization(summary).fit(I, I);
+    EXPECT_EQ(triangle.certificate.ranks, spectrum.certificate.ranks) << unit;
+    const Matrix found = triangle.domain(Domain::one).matrix(), wanted = spectrum.domain(Domain::one).matrix();
+    const Vector sizes = centred(pairs.X1).rowwise().norm();
+    EXPECT_LT(relative(found * sizes.asDiagonal(), wanted * sizes.asDiagonal()), 1e-8) << unit;
+  }
+}
+
+// The rank is that of the spectrum where a feature is nearly determined, but not to the tolerance.
+TEST(Whitening, OfNearlyDeterminedFeaturesKeepsTheRank) {
+  Random random(19);
+  const Covariance I = Covariance::identity(2);
+  for (const double own : {1e-6, 1e-10, 5e-13, 1e-17}) {
+    Pairs pairs = random_pairs(random, 4, 3, 100, 1.0);
+    pairs.X1.row(2) = pairs.X1.row(0) + pairs.X1.row(1) + own * pairs.X1.row(2);
+    Summary summary({4, 3}, Accumulate::qr);
+    summary.add(pairs.X1, pairs.X2);
+    EXPECT_EQ(fit(summary, I, I).certificate.ranks, Factorization(summary).fit(I, I).certificate.ranks) << own;
+  }
+}
+
 // In the Gram form few directions come from the eigenvectors of BBᵀ, in the QR form from the SVD of B.
 TEST(LeadingDirections, AreThoseOfTheWholeSvd) {
   Random random(17);

@@ -44,6 +44,11 @@ double bytes_held(const PairReader& reader) {
   return 8.0 * static_cast<double>(*reader.all_samples()) * sum_of(reader.dimensions());
 }
 
+double bytes_of_all(const std::vector<Index>& features, std::optional<Index> n) {
+  const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 4 * p;
+  return samples > 2 * p && samples <= 4 * p ? 8 * p * samples : 0;
+}
+
 Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
                           double held) {
   const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 0;

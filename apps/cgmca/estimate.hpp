@@ -25,6 +25,8 @@ struct Estimate {
 };
 
 // n: samples, unknown for text. `held`: bytes of inputs that are held in memory whole.
+// What a fit holds of samples that are compressed together (Summary::add_all).
+double bytes_of_all(const std::vector<Index>& features, std::optional<Index> n);
 Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
                           double held);
 // The same with the fit after it. Of more than two domains the work of the search is not in it: it depends on the data.

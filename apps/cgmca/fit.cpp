@@ -104,8 +104,8 @@ void check(const Options& options) {
 bool estimate_files(const Session& session, const Options& options, const PairReader& reader) {
   const std::vector<Index> features = reader.dimensions();
   const auto n = reader.samples();
-  const Estimate estimate =
-      estimate_fit(estimate_summary(features, n, options.accumulate, bytes_held(reader)), features, n);
+  const Estimate estimate = estimate_fit(
+      estimate_summary(features, n, options.accumulate, bytes_held(reader) + bytes_of_all(features, n)), features, n);
   std::vector<std::string> shapes;
   for (const auto& row : reader.shapes()) shapes.push_back(row.second);
   session.detail(fmt::format("{}; about {} of memory", fmt::join(shapes, " and "), bytes_text(estimate.memory)));

@@ -374,18 +374,20 @@ void add_to(Summary& summary, const MatchedSamples& X, const Vector& weights) {
 // Holds samples until there are more than Summary::add_all compresses together.
 class HeldSamples {
  public:
-  explicit HeldSamples(Summary& summary) : summary_(summary) {
+  HeldSamples(Summary& summary, std::optional<Index> known) : summary_(summary) {
     for (Index i = 1; i <= summary.domains(); ++i) {
       X_.emplace_back(summary.dimension(static_cast<Domain>(i)), 0);
       most_ += 4 * X_.back().rows();
     }
-    if (summary.device() != Device::cpu) most_ = 0;
+    if (summary.device() != Device::cpu || known.value_or(0) > most_) most_ = 0;
   }
   void add(const MatchedSamples& X, const Vector& weights) {
     const Index n = X.front().cols();
     if (held_ + n > most_) {
       if (held_ > 0) add_to(summary_, views(), weights_);
       held_ = most_ = 0;
+      for (Matrix& samples : X_) samples.resize(samples.rows(), 0);
+      weights_.resize(0);
       return add_to(summary_, X, weights);
     }
     for (std::size_t i = 0; i < X.size(); ++i) {
@@ -420,7 +422,7 @@ class HeldSamples {
 
 void accumulate_all(const Session& session, PairReader& reader, Summary& summary) {
   Progress progress(session, reader.noun() + " read", reader.samples(), reader.position());
-  HeldSamples held(summary);
+  HeldSamples held(summary, reader.samples());
   while (reader.hand_next_to([&](const MatchedSamples& X, const Vector& weights) { held.add(X, weights); })) {
     progress.update(reader.position());
     stop_if_interrupted();

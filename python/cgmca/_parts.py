@@ -24,7 +24,7 @@ _SAMPLES_PER_PART, _SAMPLES_PER_FEATURE = 1 << 16, 16
 class Recipe:
     """How samples become a part, and parts become one: sent to the workers with every task.
 
-    A part is never changed once it is made, so that a task may be repeated: after a worker was lost, or because two
+    A part is never changed once a task has made it, so that a task may be repeated: after a worker was lost, or because two
     workers had it. ``folds`` are the number of folds, of repeats and the seed for `tune`; without them a part is a
     `Summary`.
 
@@ -84,6 +84,12 @@ class Recipe:
         True
         """
         return part.compressed() if isinstance(part, _core.Summary) else part
+
+    @property
+    def largest_bytes(self) -> int:
+        """Of a part that is finished: two p×p matrices, for each fold if there are folds."""
+        folds, repeats, _ = self.folds or (1, 1, 0)
+        return 16 * sum(self.features) ** 2 * folds * repeats
 
     @property
     def samples_per_part(self) -> int:

@@ -52,8 +52,8 @@ def summarize(frame: Any, X: Any, Y: Optional[Columns] = None, *, weight: Option
     accumulate : {'auto', 'qr', 'gram'}
         See `Summary`.
     depth : int, optional
-        Of the tree by which the summaries are merged. By default the driver merges up to 16 of them by itself, because
-        another stage costs Spark half a second; more are merged in a tree of depth 2.
+        Of the tree by which the summaries are merged. By default the driver merges up to 16 of them by itself if they
+        take at most 256 MB, because another stage costs Spark half a second; others are merged in a tree of depth 2.
     """
     names, domains = _domains_of(X, Y)
     source = _source(frame, _Reader(domains, weight))
@@ -406,7 +406,8 @@ def _reduced(source: Union[_Frame, _Files], recipe: _parts.Recipe, depth: Option
 
     parts = source.mapped(summarized)
     if depth is None:
-        depth = 1 if parts.getNumPartitions() <= 16 else 2
+        count = parts.getNumPartitions()
+        depth = 1 if count <= 16 and count * recipe.largest_bytes <= 2**28 else 2
     # treeReduce, but None where there are no partitions at all
     whole = parts.treeAggregate(None, merged, merged, depth)
     return recipe.empty() if whole is None else pickle.loads(whole)

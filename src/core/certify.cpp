@@ -64,9 +64,8 @@ struct ScoreMoments {
   double squared_distance = 0;
 };
 
-// Whether S_i and S_j can be compared sample by sample.
 bool is_plain(const Factors& factors) {
-  if (factors.form == SummaryForm::gram || !factors.data->moments.links.empty()) return false;
+  if (factors.form == SummaryForm::gram) return false;
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     if (!factors.data->pooled[i].empty() || !factors.domains[i].covariance.plain()) return false;
   }
@@ -128,7 +127,7 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
   } else {
     const std::vector<Array> TS = score_samples(solution, factors, result.own);
     const auto scores = [&](Index i) -> const Array& { return TS[static_cast<std::size_t>(i)]; };
-    if (is_plain(factors)) {
+    if (is_plain(factors) && moments.links.empty()) {  // all have common coordinates
       for_each_edge(weights, [&](Index i, Index j) {
         result.squared_distance += weights(i, j) * squared_distance(map(i), scores(i), map(j), scores(j));
       });
@@ -149,6 +148,8 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
     result.squared_distance +=
         weights.row(static_cast<Index>(i)).sum() * trace(solution.maps[i], result.own[i], solution.maps[i]);
   }
+  // Of samples as they are it is a sum of squares, which rounding must not make negative.
+  if (is_plain(factors)) result.squared_distance = std::max(0.0, result.squared_distance);
   return result;
 }
 

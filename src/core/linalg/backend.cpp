@@ -32,9 +32,7 @@ bool condition_is_at_most(const Array& G, double limit) {
   constexpr int steps = 6;  // of power iteration, which may miss a factor of 2
   const Backend& on = G.on();
   if (G.empty()) return true;
-  Index axis = 0;
-  on.diagonal(G).maxCoeff(&axis);
-  Vector x = Vector::Unit(G.rows(), axis);
+  Vector x = Vector::LinSpaced(G.rows(), 1, 2).normalized();
   double largest = 0;
   for (int k = 0; k < steps; ++k) {
     x = on.symmetric_times(G, x);

@@ -51,6 +51,7 @@ Places chosen(const Places& from, const Places& which) {
 struct Regression {
   Matrix C;
   Array left;
+  bool corrected = false;
 };
 
 // Features (strong ones, then weak ones) divided by their sizes, less what C explains of the weak ones. `explained`
@@ -75,20 +76,25 @@ Array residuals(const Deviations& Z, const Places& features, const Vector& sizes
 }
 
 // RᵀR is the Gram matrix of the strong features in another order: feature k is at places[k] there. C, from the Gram
-// matrix too, errs by eps κ(R)². Where that shows in what is left, it is explained once more, which squares the error.
+// matrix too, errs by eps κ(R)². Where that shows in what is left, or always, it is explained once more, which squares the
+// error.
+enum class Correct { where_it_shows, always };
 Regression regression(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& R,
-                      const Places& places, Matrix C) {
+                      const Places& places, Matrix C, Correct correct) {
   Matrix explained;
   Array left = residuals(Z, features, sizes, C, explained);
   Matrix ordered(C.rows(), C.cols());
   ordered(places, Eigen::all) = explained;
   Matrix projection = linalg::solve_upper_transposed(R, std::move(ordered));  // of `left` onto the strong features
   const Vector all = Z.on().row_squared_norms(left).cwiseSqrt();
-  if ((projection.colwise().norm().transpose().array() > thresholds::kLittleExplained * all.array()).any()) {
+  const bool shows =
+      (projection.colwise().norm().transpose().array() > thresholds::kLittleExplained * all.array()).any();
+  const bool corrected = shows || correct == Correct::always;
+  if (corrected) {
     C += linalg::solve_upper(R, std::move(projection))(places, Eigen::all);
     left = residuals(Z, features, sizes, C, explained);
   }
-  return {std::move(C), std::move(left)};
+  return {std::move(C), std::move(left), corrected};
 }
 
 // P = R D of the Gram matrix D G D, RᵀR = G.
@@ -129,9 +135,19 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   all.insert(all.end(), first_weak, order.end());
   Vector all_sizes = ordered;
   all_sizes.head(strong) = ordered(sorted);
-  const auto [C, rest] =
-      regression(Z, all, all_sizes, R, sorted, linalg::solve_upper(R, found.R.rightCols(weak))(sorted, Eigen::all));
-  const linalg::ArrayPivotedQr T = on.pivoted_triangular_factor(on.triangular_factor(on.transposed(rest)));
+  const Matrix from_gram = linalg::solve_upper(R, found.R.rightCols(weak))(sorted, Eigen::all);
+  linalg::ArrayPivotedQr T;
+  const auto regressed = [&](Correct correct) {
+    Regression made = regression(Z, all, all_sizes, R, sorted, from_gram, correct);
+    T = on.pivoted_triangular_factor(on.triangular_factor(on.transposed(made.left)));
+    return made;
+  };
+  Regression made = regressed(Correct::where_it_shows);
+  // A weak feature that other weak ones determine shows the error of C only here.
+  if (!made.corrected && on.diagonal(T.R).cwiseAbs().minCoeff() < thresholds::kClearlyIndependent) {
+    made = regressed(Correct::always);
+  }
+  const Matrix& C = made.C;
   const Vector left = on.diagonal(T.R).cwiseAbs(), weak_sizes = ordered.tail(weak)(T.order);
   while (result.independent < a && left(result.independent - strong) >= thresholds::kDetermined) ++result.independent;
   on.assign(result.P.block(0, strong, strong, weak), on.upload(C(Eigen::all, T.order) * weak_sizes.asDiagonal()));

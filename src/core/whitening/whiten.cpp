@@ -96,12 +96,12 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
 }
 
 // How many features come before those that they determine, if there is no doubt which these are; otherwise 0.
-Index independent_of(const Array& R) {
+Index independent_of(const Array& R, double tolerance) {
   const Vector size = R.on().column_squared_norms(R).cwiseSqrt(), own = R.on().diagonal(R).cwiseAbs();
   Index r = 0;
   while (r < own.size() && own(r) >= thresholds::kClearlyIndependent * size(r)) ++r;
-  const auto rest = own.size() - r;
-  return (own.tail(rest).array() <= thresholds::kClearlyDetermined * size.tail(rest).array()).all() ? r : 0;
+  const double most = std::min(thresholds::kClearlyDetermined, tolerance);
+  return (own.array() <= most * size.array()).tail(own.size() - r).all() ? r : 0;
 }
 
 // Sᵀ is a triangle in the order given, in which features that others determine come last.
@@ -109,20 +109,19 @@ std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& var
                                                double tolerance) {
   const Backend& on = S.on();
   const Array all = on.gather_transposed_rows(S, ordered.places);
-  const Index a = all.cols(), r = independent_of(all);
+  const Index a = all.cols(), r = independent_of(all, tolerance);
   if (r == 0) return std::nullopt;
   const Array R = r == a ? all : on.copy(all.block(0, 0, r, r));
-  const double condition = on.condition(R);
+  const Array C = r == a ? Array() : on.solve_upper(R, on.copy(all.block(0, r, r, a - r)));
+  // σ_1(L) <= σ_1(R) √(1 + ‖C‖²), and the basis of N errs by eps ‖C‖.
+  const double larger = r == a ? 1 : std::sqrt(1 + on.squared_norm(C));
+  if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
+  const double condition = larger * on.condition(R);
   if (!whitens(R, condition, tolerance)) return std::nullopt;
+  std::shared_ptr<const Whitening> whitening = std::make_shared<TriangleWhitening>(R, Array(), ordered);
+  if (r < a) whitening = std::make_shared<DeterminedWhitening>(R, C, ordered);
   WhitenedSamples result;
-  if (r == a) {
-    result.domain = by_triangle(std::make_shared<TriangleWhitening>(R, Array(), ordered), condition, variance,
-                                tolerance, "triangle");
-  } else {
-    const Array C = on.solve_upper(R, on.copy(all.block(0, r, r, a - r)));
-    result.domain =
-        by_triangle(std::make_shared<DeterminedWhitening>(R, C, ordered), condition, variance, tolerance, "triangle");
-  }
+  result.domain = by_triangle(std::move(whitening), condition, variance, tolerance, "triangle");
   return result;
 }
 

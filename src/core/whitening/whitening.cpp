@@ -57,26 +57,21 @@ Array TriangleWhitening::shares(const Array& E) const { return share_of(E.on().u
 DeterminedWhitening::DeterminedWhitening(Array R, Array C, Varying varying)
     : R_(std::move(R)), C_(std::move(C)), varying_(std::move(varying)) {
   const Backend& on = C_.on();
-  const Array NtN = on.identity(C_.cols(), C_.cols());
-  on.add_gram_of_columns(NtN, C_);
-  root_ = on.cholesky(NtN);
-}
-Array DeterminedWhitening::along_N(Array Y) const {
-  return Y.on().solve_upper(root_, Y.on().solve_upper_transposed(root_, Y));
+  const Array N = above(C_, on.identity(C_.cols(), C_.cols()));
+  on.scale(N.top(C_.rows()), -1);
+  Q_ = on.thin_qr(N).Q;
 }
 Array DeterminedWhitening::white(const Array& X) const {
   const Backend& on = X.on();
-  const Array varied = on.gather_rows(X, varying_.places), first = on.copy(varied.top(rank()));
-  const Array NtX = on.copy(varied.bottom(C_.cols()));
-  on.add(NtX, AtB(C_, first), -1);
-  on.add(first, AB(C_, along_N(NtX)));
-  return on.solve_upper_transposed(R_, first);
+  const Array varied = on.gather_rows(X, varying_.places);
+  on.add(varied, AB(Q_, AtB(Q_, varied)), -1);
+  return on.solve_upper_transposed(R_, varied.top(rank()));
 }
 Array DeterminedWhitening::whitened(const Array& E) const {
   const Backend& on = E.on();
-  const Array first = on.solve_upper(R_, E), Y = along_N(AtB(C_, first));  // Nᵀ [first; 0] = -Cᵀ first
-  on.add(first, AB(C_, Y), -1);
-  return on.scatter_rows(above(first, Y), varying_.places, varying_.features);
+  const Array all = above(on.solve_upper(R_, E), on.zeros(C_.cols(), E.cols()));
+  on.add(all, AB(Q_, AtB(Q_.top(rank()), all.top(rank()))), -1);
+  return on.scatter_rows(all, varying_.places, varying_.features);
 }
 Array DeterminedWhitening::coloured(const Array& E) const {
   const Array first = E.on().upper_transposed_times(R_, E);

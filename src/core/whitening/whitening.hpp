@@ -66,7 +66,7 @@ class TriangleWhitening final : public Whitening {
 };
 
 // L = [R, R C]ᵀ: the features after the first r are determined by those, as their combinations C.   R: r×r, C: r×e
-// N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - N (NᵀN)⁻¹ Nᵀ).
+// N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - Q Qᵀ) with an orthonormal basis Q of N.
 class DeterminedWhitening final : public Whitening {
  public:
   DeterminedWhitening(Array R, Array C, Varying varying);  // `varying` names the r features first
@@ -78,9 +78,7 @@ class DeterminedWhitening final : public Whitening {
   Array shares(const Array& E) const override;
 
  private:
-  Array along_N(Array Y) const;  // (NᵀN)⁻¹ Y
-
-  Array R_, C_, root_;  // of NᵀN = I + CᵀC
+  Array R_, C_, Q_;
   Varying varying_;
 };
 

@@ -4,8 +4,8 @@
     bench/kernels.py PYTHON_WITH_THE_WHEEL [--runs 3] [--threads 2]
 
 Debian's OpenBLAS takes a processor that is newer than itself for a Prescott of 2004. Here it is told to
-(OPENBLAS_CORETYPE), so that the figure can be had on any machine. Both sides fit MNIST's threes and noisy ones, in turn;
-their correlations must agree. Run it on an idle machine, after `make` and `make wheel`.
+(OPENBLAS_CORETYPE), so that the figure can be had on any machine. Both sides fit MNIST's threes and noisy ones, in turn,
+and the best of three fits counts; their correlations must agree. Run it on an idle machine, after `make` and `make wheel`.
 """
 
 import argparse
@@ -24,9 +24,12 @@ import cgmca
 digits = cgmca.datasets.load_mnist({data!r})
 clean = digits.data[digits.target == 3].astype(float)
 noisy = clean + np.random.default_rng(0).normal(size=clean.shape) * clean.std()
-start = time.perf_counter()
-model = cgmca.CGMCA(covariance="data1", n_components=500).fit(clean, noisy)
-print(json.dumps([time.perf_counter() - start, cgmca.blas_description(), model.canonical_correlations_[:20].tolist()]))
+seconds = []
+for _ in range(3):  # the first fit also gets its memory from the system
+    start = time.perf_counter()
+    model = cgmca.CGMCA(covariance="data1", n_components=500).fit(clean, noisy)
+    seconds.append(time.perf_counter() - start)
+print(json.dumps([min(seconds), cgmca.blas_description(), model.canonical_correlations_[:20].tolist()]))
 """
 
 

@@ -95,8 +95,9 @@ def test_files_are_read_by_the_executors(spark, files, data, size, shares):
     spark.conf.set("spark.sql.files.maxPartitionBytes", size)
     try:
         source = cgmca.spark._source(str(files), cgmca.spark._Reader([["x"], ["y"]], None))
-        found = source._shares(spark)
+        found = source._shares(spark, 1)
         assert len(found) >= 2 and (shares is None or len(found) == shares)  # both executors have work
+        assert 2 <= len(source._shares(spark, 1000)) <= 3  # a merge would cost more than another task gains
         assert_same_model(cgmca.spark.fit(cgmca.CGMCA("data1", 3), files, "x", "y"), cgmca.CGMCA("data1", 3).fit(*data))
     finally:
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)

@@ -72,9 +72,9 @@ def read_parquet(folder, first, step):
 
     import cgmca.spark
     for fragment in pyarrow.dataset.dataset(folder / "pairs.parquet", format="parquet").get_fragments():
-        width = cgmca.spark._Files(fragment.path, cgmca.spark._Reader([[name] for name in NAMES], None)).widths()
+        widths = cgmca.spark._Files(fragment.path, cgmca.spark._Reader([[name] for name in NAMES], None)).widths()
         for group in range(first, len(fragment.row_groups), step):
-            for _ in cgmca.spark._batches(fragment, group, NAMES, max(64, 2**19 // sum(width))):
+            for _ in cgmca.spark._batches(fragment, group, NAMES, cgmca.spark._rows_at_a_time(sum(widths))):
                 pass
 
 

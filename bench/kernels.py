@@ -4,8 +4,9 @@
     bench/kernels.py PYTHON_WITH_THE_WHEEL [--runs 3] [--threads 2]
 
 Debian's OpenBLAS takes a processor that is newer than itself for a Prescott of 2004. Here it is told to
-(OPENBLAS_CORETYPE), so that the figure can be had on any machine. Both sides fit MNIST's threes and noisy ones, in turn,
-and the best of three fits counts; their correlations must agree. Run it on an idle machine, after `make` and `make wheel`.
+(OPENBLAS_CORETYPE), so that the figure can be had on any machine. Both sides fit MNIST's threes and noisy ones, in
+turn, and the best of three fits counts; their correlations must agree. Run it on an idle machine, after `make` and
+`make wheel`.
 """
 
 import argparse

@@ -280,8 +280,10 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
                              feature_names=[None if first is None else list(first), *names], device=self.device)
 
     def _add(self, summary: _core.Summary, arrays: Sequence[Any], weights: Any, all: bool = False) -> _core.Summary:
-        """The summary with more samples, all of them or none. Sparse ones are made dense block by block. `all`: no others
-        will follow."""
+        """The summary with more samples, all of them or none. Sparse ones are made dense block by block.
+
+        `all` says that no others will follow.
+        """
         before = summary.n_samples
         try:
             if not any(map(_tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:

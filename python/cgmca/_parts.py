@@ -15,7 +15,7 @@ from ._domains import label
 Part = Union[_core.Summary, _core.Folds]
 Result = TypeVar("Result")
 
-# A merge costs as much as adding 4,000 to 14,000 samples (docs/scale.md), and more where p, the features of all domains,
+# A merge costs as much as adding 3,500 to 8,000 samples (docs/scale.md), and more where p, the features of all domains,
 # is large. With so many samples to a part, at least the first number and the second times p, merges take a small share.
 _SAMPLES_PER_PART, _SAMPLES_PER_FEATURE = 1 << 16, 16
 
@@ -24,8 +24,8 @@ _SAMPLES_PER_PART, _SAMPLES_PER_FEATURE = 1 << 16, 16
 class Recipe:
     """How samples become a part, and parts become one: sent to the workers with every task.
 
-    A part is never changed once a task has made it, so that a task may be repeated: after a worker was lost, or because two
-    workers had it. ``folds`` are the number of folds, of repeats and the seed for `tune`; without them a part is a
+    A part is never changed once a task has made it, so that a task may be repeated: after a worker was lost, or because
+    two workers had it. ``folds`` are the number of folds, of repeats and the seed for `tune`; without them a part is a
     `Summary`.
 
     >>> recipe = Recipe((2, 1), accumulate="auto")

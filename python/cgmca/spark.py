@@ -312,7 +312,7 @@ class _Files:
         """An RDD: what `work` makes of each task's share of the files."""
         from pyspark.sql import SparkSession
         session, names, features = SparkSession.builder.getOrCreate(), self.names, sum(self.widths())
-        rows = max(64, 2**19 // features)  # 4 MB: more at a time need new memory, which takes longer than to read them
+        rows = _rows_at_a_time(features)
 
         def task(groups: List[Any]) -> bytes:
             return work(_Piece(fragment.path, first, _batches(fragment, row_group, names, rows))
@@ -361,6 +361,11 @@ def _batches(fragment: Any, row_group: Optional[int], names: Sequence[str], rows
         groups = range(file.num_row_groups) if row_group is None else [row_group]
         for batch in file.iter_batches(rows, list(groups), list(dict.fromkeys(names)), use_threads=False):
             yield [batch.column(name) for name in names]
+
+
+def _rows_at_a_time(features: int) -> int:
+    """Some 4 MB. Larger batches need new memory, which takes longer than reading them."""
+    return max(64, 2**19 // features)
 
 
 def _bytes_of(setting: str) -> int:

@@ -62,12 +62,12 @@ inline constexpr double kSafeCholeskyFrame = 1e10;
 inline constexpr double kSafeTriangle = 1e4;
 // The same if κ of L with its features at unit size is at most this part of κ(L): the spectrum would err more.
 inline constexpr double kClearlySmaller = 0.1;
-// The rank is full beyond doubt while κ(L) times the tolerance of the rank is at most this.
-inline constexpr double kClearRank = 0.01;
 // The same for a triangle computed from LᵀL, whose error is eps·κ(L)².
 inline constexpr double kSafeSquaredTriangle = 100;
 // The same for a pivoted Cholesky factor, which has shown the rank: the SVD in its place would err as much.
 inline constexpr double kSafePivotedTriangle = 1e5;
+// The rank is full beyond doubt while κ(L) times the tolerance of the rank is at most this.
+inline constexpr double kClearRank = 0.01;
 // A user's own rank tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
 inline constexpr double kLargestTriangleTolerance = 1e-6;
 

@@ -29,7 +29,8 @@ std::uint64_t Bytes::skip(std::uint64_t count) {
 
 FileBytes::FileBytes(std::shared_ptr<const File> file) : file_(std::move(file)) {}
 
-// Divides a large read among threads: if the system has cached the file, reading is copying.
+// Divides a large read among threads: if the system has cached the file, reading is copying. Otherwise the disk can read
+// the next bytes while the caller works on these.
 std::size_t FileBytes::read(void* to, std::size_t count) {
   constexpr std::size_t piece = 1 << 20;
   count = std::min<std::uint64_t>(count, file_->size() - position_);
@@ -45,6 +46,7 @@ std::size_t FileBytes::read(void* to, std::size_t count) {
     });
   }
   position_ += count;
+  if (count >= piece) file_->expect(position_, count);
   return count;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -31,6 +32,14 @@ File::File(const std::string& path) : path_(path) {
 }
 
 File::~File() { ::close(descriptor_); }
+
+void File::expect(std::uint64_t offset, std::uint64_t count) const {
+  constexpr std::uint64_t piece = 1 << 19;  // Linux takes no more than this at a time on some devices
+  for (std::uint64_t end = std::min(offset + count, size_); offset < end; offset += piece) {
+    ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(std::min(piece, end - offset)),
+                    POSIX_FADV_WILLNEED);
+  }
+}
 
 void File::read_at(std::uint64_t offset, void* to, std::size_t count) const {
   char* next = static_cast<char*>(to);

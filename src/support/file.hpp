@@ -20,6 +20,8 @@ class File {
   // All `count` bytes from `offset` on, which the caller knows to lie within size(); a file that
   // has become shorter since is an IoError with the figures.
   void read_at(std::uint64_t offset, void* to, std::size_t count) const;
+  // Asks the system to have these bytes in memory soon, and returns at once.
+  void expect(std::uint64_t offset, std::uint64_t count) const;
 
  private:
   std::string path_;

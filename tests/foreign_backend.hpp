@@ -84,6 +84,9 @@ class ForeignBackend final : public linalg::Backend {
   Array AB(const Array& A, const Array& B) const override { return hidden(cpu().AB(bare(A), bare(B))); }
   Array AtB(const Array& A, const Array& B) const override { return hidden(cpu().AtB(bare(A), bare(B))); }
   Array ABt(const Array& A, const Array& B) const override { return hidden(cpu().ABt(bare(A), bare(B))); }
+  void add_ABt(const Array& C, const Array& A, const Array& B) const override {
+    cpu().add_ABt(bare(C), bare(A), bare(B));
+  }
   void add_gram(const Array& G, const Array& X, double weight) const override {
     cpu().add_gram(bare(G), bare(X), weight);
   }

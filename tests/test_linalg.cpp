@@ -124,6 +124,19 @@ TEST(Linalg, SingularValuesAloneAreThoseOfTheSvd) {
   }
 }
 
+TEST(Linalg, TheBidiagonalFormHasOrthonormalBases) {
+  Random random(31);
+  for (const auto& [m, n] : {std::pair<Index, Index>{9, 9}, {60, 41}, {5, 1}, {4, 0}}) {
+    const Matrix A = random.matrix(m, n);
+    const linalg::Bidiagonal form = linalg::bidiagonal(A);
+    Matrix B = form.diagonal.asDiagonal();
+    for (Index j = 0; j + 1 < n; ++j) B(j, j + 1) = form.above(j);
+    EXPECT_LE((form.U.transpose() * form.U - Matrix::Identity(n, n)).norm(), 1e-13);
+    EXPECT_LE((form.V.transpose() * form.V - Matrix::Identity(n, n)).norm(), 1e-13);
+    EXPECT_LE((form.U * B * form.V.transpose() - A).norm(), 1e-13 * (1 + A.norm()));
+  }
+}
+
 // tr(AᵀX) of X = polar(A) is the sum of the singular values, which no matrix with orthonormal rows exceeds.
 TEST(Linalg, PolarFactorHasTheLargestTrace) {
   Random random(4);
@@ -161,6 +174,9 @@ TEST(Linalg, ProductsAreThoseTheyAreNamedAfter) {
   EXPECT_LE(relative(AB(A, B), A * B), kRounding);
   EXPECT_LE(relative(AtB(A.transpose(), B), A * B), kRounding);
   EXPECT_LE(relative(ABt(A, B.transpose()), A * B), kRounding);
+  Matrix sum = Matrix::Ones(4, 5);
+  linalg::add_ABt(sum, A, B.transpose());
+  EXPECT_LE(relative(sum, A * B + Matrix::Ones(4, 5)), kRounding);
   EXPECT_LE(relative(ABC(A, B, C), A * B * C), kRounding);
   EXPECT_LE(relative(ABC(A, B, random.matrix(5, 0)), Matrix::Zero(4, 0)), 0);
   EXPECT_EQ(AB(Matrix(2, 0), Matrix(0, 3)), Matrix::Zero(2, 3));

@@ -87,38 +87,49 @@ void join_scores(Translation& result, const Model& model, const DomainMap& targe
 
 // LSQR on A x = z + A mean with A = M T. (19)
 //
-// Its iterates do not depend on the orthonormal bases in which A is written. With A = P diag(σ) Qᵀ they are x = Q x̃,
-// where x̃ are those for the diagonal system diag(σ) x̃ = Pᵀ y: for many samples the SVD costs less than the products
-// with A that it saves. What of y no x can reach, y - P Pᵀ y, is kept as one more equation 0 = ‖y - P Pᵀ y‖, since
-// the stopping rule looks at the whole residual.
-struct DiagonalSystem {
-  Array P, Q;  // k×c, d×c
-  Vector s;    // c
+// Its iterates do not depend on the orthonormal bases in which A is written. With A = P Bᵀ Qᵀ, B upper bidiagonal, they
+// are x = Q x̃, where x̃ are those for the system Bᵀ x̃ = Pᵀ y: for many samples P and Q cost less than the products with
+// A that they save. What of y no x can reach, y - P Pᵀ y, is kept as one more equation 0 = ‖y - P Pᵀ y‖, since the
+// stopping rule looks at the whole residual.
+struct BidiagonalSystem {
+  Array P, Q;              // k×c, d×c
+  Vector diagonal, above;  // of B: c, c - 1
 
-  // diag(σ) and the equation of what cannot be reached.
-  LinearOperator diagonal() const {
-    const Index c = s.size();
+  // Bᵀ and the equation of what cannot be reached.
+  LinearOperator reduced() const {
+    const Index c = diagonal.size();
     return {c + 1, c,
             [this, c](const MatrixView& X) {
               Matrix result = Matrix::Zero(c + 1, X.cols());
-              result.topRows(c) = s.asDiagonal() * X;
+              result.topRows(c) = diagonal.asDiagonal() * X;
+              result.middleRows(1, c - 1) += above.asDiagonal() * X.topRows(c - 1);
               return result;
             },
-            [this, c](const MatrixView& U) -> Matrix { return s.asDiagonal() * U.topRows(c); }};
+            [this, c](const MatrixView& U) -> Matrix {
+              Matrix result = diagonal.asDiagonal() * U.topRows(c);
+              result.topRows(c - 1) += above.asDiagonal() * U.middleRows(1, c - 1);
+              return result;
+            }};
   }
 };
 
-// M = Q_M R, R T = P' diag(σ) Qᵀ, P = Q_M P': an SVD of c rows instead of k, without the columns of T that are zero.
-DiagonalSystem diagonalize(const linalg::Backend& on, const DomainMap& map) {
+// M = Q_M R, (R T)ᵀ = Q B P'ᵀ, P = Q_M P': c rows instead of k, without the columns of T that are zero. A remote back end
+// has the SVD in place of the bidiagonal form.
+BidiagonalSystem reduce(const linalg::Backend& on, const DomainMap& map) {
   linalg::Places used;
   for (Index j = 0; j < map.features(); ++j) {
     if (map.weights.col(j).any()) used.push_back(j);
   }
   linalg::ArrayQr qr = on.thin_qr(on.upload(map.mixing));
-  qr.R = on.AB(qr.R, on.upload(map.weights(Eigen::all, used)));  // in its place, to keep memory small
-  linalg::ArraySvd svd = on.thin_svd(qr.R);
-  qr.R = Array();
-  return {on.AB(qr.Q, svd.U), on.scatter_rows(svd.V, used, map.features()), std::move(svd.s)};
+  qr.R = on.AtB(on.upload(map.weights(Eigen::all, used)), on.transposed(qr.R));  // in its place, to keep memory small
+  if (on.remote()) {
+    linalg::ArraySvd svd = on.thin_svd(qr.R);
+    const Index c = svd.s.size();
+    return {on.AB(qr.Q, svd.V), on.scatter_rows(svd.U, used, map.features()), std::move(svd.s), Vector::Zero(c - 1)};
+  }
+  linalg::Bidiagonal form = linalg::bidiagonal(on.download(std::move(qr.R)));
+  const Array Q = on.scatter_rows(on.upload(std::move(form.U)), used, map.features());
+  return {on.AB(qr.Q, on.upload(std::move(form.V))), Q, std::move(form.diagonal), std::move(form.above)};
 }
 
 // points(first, count): z of `count` samples from `first` on, n in all.
@@ -128,11 +139,11 @@ Matrix by_lsqr(const linalg::Backend& on, const DomainMap& map, Index n, const P
   const Index k = map.mixing.rows(), d = map.features(), c = map.scores();
   const LsqrOptions settled = with_defaults(options, k, d);
   const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
-  if (n * settled.iterations < 10 * c) {  // an SVD costs about as much as 10 c products with A and Aᵀ
+  if (n * settled.iterations < 4 * c) {  // P and Q cost about as much as 4 c products with A and Aᵀ
     return lsqr(LinearOperator::product(map.mixing, map.weights), points(Index{0}, n).colwise() + shift, settled).X;
   }
-  const DiagonalSystem system = diagonalize(on, map);
-  const LinearOperator diagonal = system.diagonal();
+  const BidiagonalSystem system = reduce(on, map);
+  const LinearOperator reduced = system.reduced();
   Matrix X(d, n);
   const auto solve = [&](Index first, Index count) {
     const Matrix Y = points(first, count).colwise() + shift;
@@ -141,7 +152,7 @@ Matrix by_lsqr(const linalg::Backend& on, const DomainMap& map, Index n, const P
     Matrix rotated(c + 1, count);
     rotated.topRows(c) = on.download(reached);
     rotated.row(c) = (Y - back).colwise().norm();
-    X.middleCols(first, count) = on.download(on.AB(system.Q, on.upload(lsqr(diagonal, rotated, settled).X)));
+    X.middleCols(first, count) = on.download(on.AB(system.Q, on.upload(lsqr(reduced, rotated, settled).X)));
   };
   if (on.remote()) {
     constexpr Index columns = 4096;

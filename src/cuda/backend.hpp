@@ -72,6 +72,7 @@ class Cuda final : public linalg::Backend {
   Array AB(const Array& A, const Array& B) const override;
   Array AtB(const Array& A, const Array& B) const override;
   Array ABt(const Array& A, const Array& B) const override;
+  void add_ABt(const Array& C, const Array& A, const Array& B) const override;
   void add_gram(const Array& G, const Array& X, double weight) const override;
   void add_gram_of_columns(const Array& G, const Array& X) const override;
   Vector symmetric_times(const Array& G, const Vector& x) const override;

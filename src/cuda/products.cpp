@@ -44,6 +44,15 @@ Array Cuda::AB(const Array& A, const Array& B) const { return product(CUBLAS_OP_
 Array Cuda::AtB(const Array& A, const Array& B) const { return product(CUBLAS_OP_T, A, CUBLAS_OP_N, B); }
 Array Cuda::ABt(const Array& A, const Array& B) const { return product(CUBLAS_OP_N, A, CUBLAS_OP_T, B); }
 
+void Cuda::add_ABt(const Array& C, const Array& A, const Array& B) const {
+  const Lock lock(mutex_);
+  require(C.rows() == A.rows() && C.cols() == B.rows() && A.cols() == B.cols(), "a product added to another shape");
+  if (C.empty() || A.cols() == 0) return;
+  check(cublasDgemm_64(context_.blas(), CUBLAS_OP_N, CUBLAS_OP_T, C.rows(), C.cols(), A.cols(), &kOne, A.data(),
+                       A.stride(), B.data(), B.stride(), &kOne, C.data(), C.stride()),
+        "gemm");
+}
+
 // The upper triangle of G + weight op(X) op(X)ᵀ.
 void Cuda::add_rank_k(const Array& G, const Array& X, cublasOperation_t on_X, double weight) const {
   const Lock lock(mutex_);

@@ -126,6 +126,7 @@ class Backend {
   virtual Array AB(const Array& A, const Array& B) const = 0;
   virtual Array AtB(const Array& A, const Array& B) const = 0;
   virtual Array ABt(const Array& A, const Array& B) const = 0;
+  virtual void add_ABt(const Array& C, const Array& A, const Array& B) const = 0;      // C + ABᵀ
   virtual void add_gram(const Array& G, const Array& X, double weight = 1) const = 0;  // G + weight XXᵀ, upper
   virtual void add_gram_of_columns(const Array& G, const Array& X) const = 0;          // G + XᵀX, upper
   virtual Vector symmetric_times(const Array& G, const Vector& x) const = 0;           // upper triangle read

@@ -273,6 +273,9 @@ class Cpu final : public Backend {
   Array AB(const Array& A, const Array& B) const override { return upload(linalg::AB(view(A), view(B))); }
   Array AtB(const Array& A, const Array& B) const override { return upload(linalg::AtB(view(A), view(B))); }
   Array ABt(const Array& A, const Array& B) const override { return upload(linalg::ABt(view(A), view(B))); }
+  void add_ABt(const Array& C, const Array& A, const Array& B) const override {
+    linalg::add_ABt(view(C), view(A), view(B));
+  }
   void add_gram(const Array& G, const Array& X, double weight) const override {
     linalg::add_gram(view(G), view(X), weight);
   }

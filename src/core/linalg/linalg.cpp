@@ -18,6 +18,15 @@ double qr_flops(Index m, Index n) {  // of m×n, m >= n
   return 2 * real(n) * real(n) * (real(m) - real(n) / 3);
 }
 
+// C = A B + before C, none of them empty.
+void multiply(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, const MatrixView& B, double before,
+              Eigen::Ref<Matrix> C) {
+  const Index inner = ta == CblasNoTrans ? A.cols() : A.rows();
+  const Counting counting(Work::product, 2 * real(C.rows()) * real(C.cols()) * real(inner));
+  cblas_dgemm(CblasColMajor, ta, tb, narrow(C.rows()), narrow(C.cols()), narrow(inner), 1.0, A.data(), leading(A),
+              B.data(), leading(B), before, C.data(), leading(C));
+}
+
 Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, const MatrixView& B) {
   const Index m = ta == CblasNoTrans ? A.rows() : A.cols();
   const Index inner = ta == CblasNoTrans ? A.cols() : A.rows();
@@ -25,9 +34,7 @@ Matrix product(CBLAS_TRANSPOSE ta, const MatrixView& A, CBLAS_TRANSPOSE tb, cons
   require(inner == (tb == CblasNoTrans ? B.rows() : B.cols()), "inner dimensions of a product differ");
   if (m == 0 || n == 0 || inner == 0) return Matrix::Zero(m, n);
   Matrix C(m, n);
-  const Counting counting(Work::product, 2 * real(m) * real(n) * real(inner));
-  cblas_dgemm(CblasColMajor, ta, tb, narrow(m), narrow(n), narrow(inner), 1.0, A.data(), leading(A), B.data(),
-              leading(B), 0.0, C.data(), leading(C));
+  multiply(ta, A, tb, B, 0, C);
   return C;
 }
 
@@ -104,6 +111,11 @@ double operations() {
 Matrix AB(const MatrixView& A, const MatrixView& B) { return product(CblasNoTrans, A, CblasNoTrans, B); }
 Matrix AtB(const MatrixView& A, const MatrixView& B) { return product(CblasTrans, A, CblasNoTrans, B); }
 Matrix ABt(const MatrixView& A, const MatrixView& B) { return product(CblasNoTrans, A, CblasTrans, B); }
+
+void add_ABt(Eigen::Ref<Matrix> C, const MatrixView& A, const MatrixView& B) {
+  require(C.rows() == A.rows() && C.cols() == B.rows() && A.cols() == B.cols(), "a product added to another shape");
+  if (C.size() > 0 && A.cols() > 0) multiply(CblasNoTrans, A, CblasTrans, B, 1, C);
+}
 
 Matrix ABC(const MatrixView& A, const MatrixView& B, const MatrixView& C) {
   const auto cost = [](Index m, Index inner, Index n) {

@@ -23,9 +23,10 @@ Cost cost(Work work);
 double operations();  // of every kind
 
 // Products, named as they are written.
-Matrix AB(const MatrixView& A, const MatrixView& B);   // A B
-Matrix AtB(const MatrixView& A, const MatrixView& B);  // Aᵀ B
-Matrix ABt(const MatrixView& A, const MatrixView& B);  // A Bᵀ
+Matrix AB(const MatrixView& A, const MatrixView& B);                           // A B
+Matrix AtB(const MatrixView& A, const MatrixView& B);                          // Aᵀ B
+Matrix ABt(const MatrixView& A, const MatrixView& B);                          // A Bᵀ
+void add_ABt(Eigen::Ref<Matrix> C, const MatrixView& A, const MatrixView& B);  // C + A Bᵀ
 Matrix ABC(const MatrixView& A, const MatrixView& B,
            const MatrixView& C);  // A B C, in the cheaper order
 
@@ -59,6 +60,14 @@ struct Svd {
 Svd thin_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
 Svd full_svd(const MatrixView& A, SvdRoutine first = SvdRoutine::gesdd);
 Vector singular_values(const MatrixView& A);  // descending
+
+// A = U B Vᵀ with B upper bidiagonal, at a fraction of the cost and memory of an SVD.   A: m×n, m >= n; U: m×n, V: n×n
+struct Bidiagonal {
+  Matrix U;
+  Vector diagonal, above;  // of B
+  Matrix V;
+};
+Bidiagonal bidiagonal(Matrix A);
 
 // U Vᵀ of A's thin SVD: of all matrices with orthonormal rows (columns where A is tall) the one with the largest
 // tr(AᵀX), which is the sum of A's singular values.

@@ -161,6 +161,38 @@ Vector singular_values(const MatrixView& A) {
   return thin_svd(A, SvdRoutine::gesvd).s;
 }
 
+Bidiagonal bidiagonal(Matrix A) {
+  const Index m = A.rows(), n = A.cols();
+  require(m >= n, "the bidiagonal form of a wide matrix");
+  if (n == 0) return {Matrix(m, 0), Vector(0), Vector(0), Matrix(0, 0)};
+  const Counting counting(Work::svd, 4 * real(n) * real(n) * (real(m) - real(n) / 3) * 2);
+  Vector diagonal(n), above(std::max<Index>(1, n - 1)), left(n), right(n);
+  // Calls work with the room that LAPACK asks for, or with as little as will do.
+  const auto with_room = [](const char* routine, Index least, const auto& call) {
+    double asked = 0;
+    check(routine, call(&asked, -1));
+    auto work = workspace(asked);
+    if (!work) work = workspace(real(least));
+    check(routine, call(work->data(), static_cast<lapack_int>(work->size())));
+  };
+  with_room("gebrd", m, [&](double* work, lapack_int size) {
+    return LAPACKE_dgebrd_work(LAPACK_COL_MAJOR, narrow(m), narrow(n), A.data(), leading(A), diagonal.data(),
+                               above.data(), left.data(), right.data(), work, size);
+  });
+  Matrix VT = A.topRows(n);
+  with_room("orgbr", n, [&](double* work, lapack_int size) {
+    return LAPACKE_dorgbr_work(LAPACK_COL_MAJOR, 'P', narrow(n), narrow(n), narrow(m), VT.data(), leading(VT),
+                               right.data(), work, size);
+  });
+  with_room("orgbr", n, [&](double* work, lapack_int size) {
+    return LAPACKE_dorgbr_work(LAPACK_COL_MAJOR, 'Q', narrow(m), narrow(n), narrow(n), A.data(), leading(A),
+                               left.data(), work, size);
+  });
+  VT.transposeInPlace();
+  above.conservativeResize(n - 1);
+  return {std::move(A), std::move(diagonal), std::move(above), std::move(VT)};
+}
+
 // For few rows: (AAᵀ)^-½ A, at a fraction of the cost of an SVD. Its error is eps κ(A)² with a limit on κ, and one step
 // of Newton's iteration X ← X - ½ (XXᵀ - I) X squares that error.
 Matrix polar(const MatrixView& A) {

@@ -133,5 +133,30 @@ TEST(Threads, TellTheFirstTasksProblem) {
   EXPECT_EQ(threads(), before);
 }
 
+// What one thread sets aside for itself does not change how many threads others use, nor with it their rounding.
+TEST(Threads, AreCountedForEachThreadThatAsks) {
+  const int before = threads();
+  set_threads(2);
+  {
+    const SerialBlas serial;
+    EXPECT_EQ(threads(), 1);
+    EXPECT_EQ(worker_count(), 1);
+    std::jthread([] { EXPECT_EQ(worker_count(), 2); }).join();
+    {
+      const OwnThreads own;  // as many as before: one
+      EXPECT_EQ(worker_count(), 1);
+    }
+  }
+  {
+    const OwnThreads own;
+    EXPECT_EQ(threads(), 1);
+    EXPECT_EQ(worker_count(), 2);
+    side_by_side(2, [](Index) { EXPECT_EQ(worker_count(), 1); });
+    EXPECT_EQ(worker_count(), 2);
+  }
+  EXPECT_EQ(threads(), 2);
+  set_threads(std::max(before, 1));
+}
+
 }  // namespace
 }  // namespace cgmca

@@ -130,6 +130,30 @@ TEST(ScaledFrame, KeepsSamplesUnlikeItsOwn) {
   expect_same_fit(scaled, summarized(pairs, Accumulate::qr), pairs);
 }
 
+// Blocks go into the frame from where they lie, or wait until they are complete; the outcome is the same to the bit. Some
+// samples fit into no frame and wait among the others, also in a file.
+TEST(ScaledFrame, IsTheSameBitsHoweverTheSamplesAreCut) {
+  Random random(15);
+  const Index n = 14000;
+  Pairs pairs = graded_pairs(random, n);
+  for (Index j = 900; j < n; j += 1300) pairs.X1.col(j) *= 1e3;
+  const auto in_blocks = [&](Index block, Index saved_after) {
+    Summary summary({40, 24});
+    for (Index first = 0; first < n; first += block) {
+      const Pairs some = part(pairs, first, std::min(block, n - first));
+      summary.add(some.X1, some.X2);
+      if (saved_after > first && saved_after <= first + block) summary = Summary::from_bytes(summary.to_bytes());
+    }
+    EXPECT_TRUE(is_scaled(summary));
+    EXPECT_EQ(summary.samples(), n);
+    const Covariance I = Covariance::identity(5);
+    return Matrix(fit(summary, I, I).domain(Domain::one).matrix());
+  };
+  const Matrix whole = in_blocks(n, 0);
+  for (const Index block : {100, 1000, 4096, 13999}) EXPECT_EQ(in_blocks(block, 0), whole) << block;
+  for (const Index saved : {3000, 4096, 9000}) EXPECT_EQ(in_blocks(100, saved), whole) << saved;
+}
+
 // Smooth functions explain each other at any size: that takes a triangle.
 TEST(ScaledFrame, IsNotMadeWhereFeaturesDependAtUnitSize) {
   Random random(6);

@@ -83,8 +83,9 @@ std::string InputOptions::text() const {
 }
 
 Index block_samples(Index features) {
-  constexpr Index bytes = 16'000'000;
-  return std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
+  constexpr Index bytes = 16'000'000, in_a_summary = 4096;
+  const Index samples = std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
+  return samples < in_a_summary ? samples : samples / in_a_summary * in_a_summary;
 }
 
 SampleReader::SampleReader(const std::string& source, const InputOptions& options)

@@ -19,22 +19,17 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The number of threads to divide work among.
-inline Index worker_count() {
-  return threads() > 0 ? threads() : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
-}
-
 // Calls work(k) for k = 0 … count - 1; each thread takes the next k. BLAS calls inside use one thread each. If a task
 // throws, no further task begins and its exception is thrown again. If several throw, it is that of the first of them,
 // as if they had run one after another. At most `most` threads are used.
 template <class Work>
 void side_by_side(Index count, const Work& work, Index most = worker_count()) {
-  const Index workers = std::min({most, worker_count(), count});
-  const SerialBlas serial;
+  const Index workers = std::min({most, Index{worker_count()}, count});
   std::mutex mutex;
   Index next = 0, first_to_fail = count;
   std::exception_ptr problem;
   const auto run = [&] {
+    const SerialBlas alone;  // also for what a task would divide once more
     for (;;) {
       Index task = 0;
       {

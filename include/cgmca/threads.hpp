@@ -20,15 +20,32 @@ int threads();
 // way to set it (OpenBLAS, MKL and BLIS have one).
 void set_threads(int count);
 
-// While an object of this class exists, BLAS uses one thread: for work that is itself divided among threads. Objects on
-// several threads are counted, and the last one destroyed restores the number that was set before the first.
+// The number of threads that the calling thread divides its work among: as many as are set for BLAS, or all cores if it
+// does not tell.
+int worker_count();
+
+// While an object of this class exists, BLAS uses one thread, and so does the library for what the calling thread asks
+// of it: for work that is itself divided among threads. Objects on several threads are counted, and the last one
+// destroyed restores the number that was set before the first. To be destroyed by the thread that made it.
 class SerialBlas {
  public:
-  // Sets BLAS to one thread.
-  SerialBlas();
+  SerialBlas() : SerialBlas(1) {}
   ~SerialBlas();
   SerialBlas(const SerialBlas&) = delete;
   SerialBlas& operator=(const SerialBlas&) = delete;
+
+ protected:
+  explicit SerialBlas(int workers);
+
+ private:
+  int before_;
+};
+
+// The same, but the library divides work among as many threads as before. OpenBLAS lets its own threads spin for 0.1 s
+// after each call, which takes cores from others.
+class OwnThreads : public SerialBlas {
+ public:
+  OwnThreads() : SerialBlas(worker_count()) {}
 };
 
 // The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" if the library does not tell.

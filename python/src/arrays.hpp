@@ -60,9 +60,11 @@ std::vector<Samples> matched_samples(const py::sequence& arrays);
 void check_matched(const std::vector<Samples>& domains);
 Index features_of(const std::vector<Samples>& domains);  // all together
 
-// Samples to a block: about 32 MB of numbers.
+// Samples to a block: about 32 MB of numbers, and whole blocks of a summary, which are not copied then.
 inline Index block_samples(Index features, Index megabytes = 32) {
-  return std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
+  constexpr Index in_a_summary = 4096;
+  const Index samples = std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
+  return samples < in_a_summary ? samples : samples / in_a_summary * in_a_summary;
 }
 
 inline void let_signals_through() {

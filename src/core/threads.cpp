@@ -4,7 +4,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace cgmca {
 namespace {
@@ -25,9 +28,10 @@ Function* find(const char* symbol) {
 namespace {
 std::mutex serial_mutex;
 int serial_count = 0, threads_before = 0;
+thread_local int own_workers = 0;  // 0: as many as are set for BLAS
 }  // namespace
 
-SerialBlas::SerialBlas() {
+SerialBlas::SerialBlas(int workers) : before_(std::exchange(own_workers, workers)) {
   const std::lock_guard lock(serial_mutex);
   if (serial_count++ > 0) return;
   threads_before = threads();
@@ -35,8 +39,16 @@ SerialBlas::SerialBlas() {
 }
 
 SerialBlas::~SerialBlas() {
+  own_workers = before_;
   const std::lock_guard lock(serial_mutex);
   if (--serial_count == 0 && threads_before > 1) set_threads(threads_before);
+}
+
+int worker_count() {
+  if (own_workers > 0) return own_workers;
+  const std::lock_guard lock(serial_mutex);
+  const int set = serial_count > 0 ? threads_before : threads();
+  return set > 0 ? set : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 int threads() {

@@ -36,25 +36,79 @@ Array Deviations::transposed(const Places& features) const {
   return on_->gather_transposed_rows(Z_, features);
 }
 
-Vector Deviations::absolute_sums() const {
+Vector Deviations::spread() const {
+  if (spread_.size() > 0) return spread_;
   Vector sum = Vector::Zero(features());
-  for_each_tile([&](const Array& Z) { sum += on_->row_absolute_sums(Z); });
+  for (Index first = 0; first < count_; first += width()) {
+    sum += on_->row_absolute_sums(tile(first, std::min(width(), count_ - first)));
+  }
   return sum;
 }
 
-Vector Deviations::squares() const {
-  Vector sum = Vector::Zero(features());
-  for_each_tile([&](const Array& Z) { sum += on_->row_squared_norms(Z); });
-  return sum;
+Vector Deviations::root_sums(const Array& Z, Index first) const {
+  if (roots_.size() == 0) return on_->row_sums(Z);
+  const Array own = X_.empty() ? on_->copy(Z) : Z;
+  return on_->row_sums(linalg::scaled_columns(own, roots_.segment(first, Z.cols())));
 }
 
 Vector Deviations::weighted_sum() const {
   Vector sum = Vector::Zero(features());
   for (Index first = 0; first < count_; first += width()) {
-    const Index count = std::min(width(), count_ - first);
-    sum += on_->row_sums(linalg::scaled_columns(on_->copy(tile(first, count)), roots_.segment(first, count)));
+    sum += root_sums(tile(first, std::min(width(), count_ - first)), first);
   }
   return sum;
+}
+
+Deviations::Sums Deviations::sums(const Places* features) const {
+  const Index p = features == nullptr ? this->features() : static_cast<Index>(features->size());
+  return sums_added_to(on_->zeros(p, p), features);
+}
+
+Deviations::Sums Deviations::sums_added_to(Array G, const Places* features) const {
+  const Index p = G.rows();
+  return summed(
+      Sums{std::move(G), Vector::Zero(p)}, p,
+      [&](Sums& sums, const Array& Z, Index first) {
+        on_->add_gram(sums.G, Z);
+        sums.sum += root_sums(Z, first);
+      },
+      features);
+}
+
+void Deviations::Sums::join(const Sums& other) {
+  G.on().add(G, other.G);
+  sum += other.sum;
+}
+
+Survey survey(const WeightedSamples& samples, const Vector& origin) {
+  const Index p = origin.size(), n = samples.count();
+  std::vector<Survey> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
+  by_columns(p, n, [&](Index first, Index count) {
+    Survey& part = parts[static_cast<std::size_t>(first / kRange)];
+    part = {Vector::Zero(p), Vector::Zero(p), Vector::Zero(p)};
+    Index start = 0;
+    for (const SampleView& domain : samples.X) {
+      domain.visit([&](const auto& X) {
+        const Index d = X.rows();
+        Vector z(d);
+        for (Index j = first; j < first + count; ++j) {
+          const double w = samples.weights.size() == 0 ? 1 : samples.weights(j);
+          z = X.col(j).template cast<double>() - origin.segment(start, d);
+          part.sum.segment(start, d) += w * z;
+          part.squares.segment(start, d) += w * z.cwiseAbs2();
+          part.largest.segment(start, d) = part.largest.segment(start, d).cwiseMax(z.cwiseAbs());
+        }
+      });
+      start += domain.rows();
+    }
+  });
+  Survey all = std::move(parts.front());
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    all.sum += parts[k].sum;
+    all.squares += parts[k].squares;
+    all.largest = all.largest.cwiseMax(parts[k].largest);
+  }
+  return all;
 }
 
 }  // namespace cgmca

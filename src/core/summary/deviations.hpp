@@ -3,17 +3,38 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "core/linalg/backend.hpp"
+#include "lanes.hpp"
 #include "weights.hpp"
 
 namespace cgmca {
+
+// What one pass over samples tells of each feature, relative to an origin.
+struct Survey {
+  Vector sum, squares;  // Σ w (x - origin), Σ w (x - origin)²
+  Vector largest;       // max |x - origin|: exactly 0 where all samples are like the origin
+};
+Survey survey(const WeightedSamples& samples, const Vector& origin);  // not of samples on a remote back end
+
+// A sum of matrices that lanes share.
+struct ArraySum {
+  linalg::Array A;
+  ArraySum zero() const { return {A.on().zeros(A.rows(), A.cols())}; }
+  void join(const ArraySum& other) { A.on().add(A, other.A); }
+};
 
 class Deviations {
  public:
   // z = √w ((x - origin) - mean). The samples must outlive this. Few of them are loaded at once: they are read twice.
   Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean);
   explicit Deviations(linalg::Array Z) : on_(&Z.on()), Z_(std::move(Z)), count_(Z_.cols()) {}
+  // The same; `spread` is known, of samples that begin with the origin.
+  Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean, Vector spread)
+      : Deviations(on, std::move(samples), std::move(origin), std::move(mean)) {
+    spread_ = std::move(spread);
+  }
 
   const linalg::Backend& on() const { return *on_; }
   Index count() const { return count_; }
@@ -22,27 +43,48 @@ class Deviations {
   // z of `count` vectors from `first` on; only the features named, if any are.
   linalg::Array tile(Index first, Index count, const linalg::Places* features = nullptr) const;
   linalg::Array transposed(const linalg::Places& features) const;  // all of them, one a row
-  Vector absolute_sums() const;                                    // Σ_j |z_j|, feature by feature
-  Vector squares() const;                                          // Σ_j z_j²
-  Vector weighted_sum() const;                                     // Σ_j √w_j z_j
-  const Vector& roots() const { return roots_; }                   // √w_j; empty where all are 1
+  Vector spread() const;  // of each feature; no more than thresholds::kNoVariation where it does not vary
+  const Vector& roots() const { return roots_; }  // √w_j; empty where all are 1
 
-  // work(tile) over all of them, some at a time, so that they need little memory.
-  template <class Work>
-  void for_each_tile(const Work& work, const linalg::Places* features = nullptr) const {
-    for (Index first = 0; first < count_; first += width()) {
-      work(tile(first, std::min(width(), count_ - first), features));
-    }
+  struct Sums {
+    linalg::Array G;  // Σ z zᵀ, upper triangle
+    Vector sum;       // Σ √w z
+
+    Sums zero() const { return {G.on().zeros(G.rows(), G.cols()), Vector::Zero(sum.size())}; }
+    void join(const Sums& other);
+  };
+  Sums sums(const linalg::Places* features = nullptr) const;
+  Sums sums_added_to(linalg::Array G, const linalg::Places* features = nullptr) const;  // G is changed
+  Vector weighted_sum() const;                                                          // Σ √w z alone
+
+  // What add(sum, tile, first) adds to a sum for each tile, of the vectors from `first` on. Tiles are so small that they
+  // need little memory. Each lane has a sum of its own: start.zero() makes others like `start`, start.join(other) adds
+  // them to it. Sums are size×size.
+  template <class Sum, class Add>
+  Sum summed(Sum start, Index size, const Add& add, const linalg::Places* features = nullptr) const {
+    const Index lanes = lanes_for(*on_, size, count_);
+    std::vector<Sum> others;
+    for (Index k = 1; k < lanes; ++k) others.push_back(start.zero());
+    in_lanes(lanes, count_, [&](Index lane, Index begin, Index count) {
+      Sum& sum = lane == 0 ? start : others[static_cast<std::size_t>(lane - 1)];
+      const Index end = begin + count;
+      for (Index first = begin; first < end; first += width()) {
+        add(sum, tile(first, std::min(width(), end - first), features), first);
+      }
+    });
+    for (const Sum& other : others) start.join(other);
+    return start;
   }
 
  private:
   // Of a tile: as many as features, so that adding it to a Gram matrix moves as much of the one as of the other, and a
   // tile of few features stays in a core's own cache.
-  Index width() const { return on_->remote() ? 8192 : std::clamp<Index>(features(), 256, 1024); }
+  Index width() const { return on_->remote() ? 8192 : 384; }
+  Vector root_sums(const linalg::Array& Z, Index first) const;  // Σ √w z of a tile that begins there; may change it
 
   const linalg::Backend* on_;
   MatchedSamples X_;
-  Vector roots_, origin_, mean_;
+  Vector roots_, origin_, mean_, spread_;
   linalg::Array Z_;
   Index count_;
 };

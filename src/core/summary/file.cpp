@@ -27,6 +27,7 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
 void pack_frame(TensorWriter& file, const std::string& prefix, const FramedState& framed) {
   const linalg::Places& features = framed.frame->features;
   file.set(prefix + "varying", framed.frame->size());
+  file.set(prefix + "measured", framed.measured);  // so that a summary continued from a file is the same to the bit
   for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
     file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
   }
@@ -61,7 +62,9 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   const auto frame = framed ? unpack_frame(file, prefix, size, state) : nullptr;
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
   if (framed) {
-    state.compressed = FramedState(std::move(count), frame, state.on->upload(std::move(G)));
+    FramedState all(std::move(count), frame, state.on->upload(std::move(G)));
+    if (file.has_text(prefix + "measured")) all.measured = file.real(prefix + "measured");  // older files lack it
+    state.compressed = std::move(all);
   } else {
     state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
   }
@@ -101,6 +104,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   const Index m = state.layout.domains();
   file.set(prefix + "samples", state.samples());
   file.set(prefix + "compressed", state.samples() - state.rows.count());
+  if (state.unlike > 0) file.set(prefix + "unlike", state.unlike);
   if (state.weighted()) file.set(prefix + "compressed_weight", state.compressed_count().weight);
   file.set(prefix + "domains", m);
   for (Index i = 0; i < m; ++i) {
@@ -152,11 +156,14 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
     unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form, *state);
   }
   const Index waiting = total - compressed;
-  if (waiting < 0 || waiting > state->capacity()) {
+  if (waiting < 0 || waiting > state->most_rows()) {
     file.fail(fmt::format("{} samples of which {} are compressed", total, compressed));
   }
   state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose(),
                      unpack_weights(file, prefix, waiting));
+  if (file.has_text(prefix + "unlike")) state->unlike = file.integer(prefix + "unlike", 0);  // older files lack it
+  if (state->unlike > waiting)
+    file.fail(fmt::format("{} of {} waiting samples are unlike others", state->unlike, waiting));
   return state;
 }
 

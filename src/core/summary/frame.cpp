@@ -76,8 +76,8 @@ void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
   const Backend& on = Y.on();
   const auto add = [&](Index row, Index rows, Index column, Index columns) {
     if (rows == 0 || columns == 0) return;
-    on.add(G.block(row, column, rows, columns),
-           on.ABt(Y.block(row, 0, rows, Y.cols()), Y.block(column, 0, columns, Y.cols())));
+    on.add_ABt(G.block(row, column, rows, columns), Y.block(row, 0, rows, Y.cols()),
+               Y.block(column, 0, columns, Y.cols()));
   };
   Index start = 0;
   for (std::size_t i = 0; i < frame.P.size(); ++i) {
@@ -167,14 +167,14 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Place
 
 Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, const Array& products) {
   const Backend& on = Z.on();
-  const Vector sizes = Z.absolute_sums();
+  const Vector spread = Z.spread();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
   std::vector<std::pair<Index, Places>> others_by_qr;  // domains, and their features that vary
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) {
     Places varying;
     for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
-      if (sizes(j) > thresholds::kNoVariation) varying.push_back(j);
+      if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
     }
     std::optional<OrderedTriangle> quick;
     if (scales == Scales::allowed) quick = triangle_by_products(Z, varying, products);
@@ -203,14 +203,12 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
   }
   frame.constant = others(frame.features, layout.size());
 
-  result.G = on.zeros(frame.size(), frame.size());
   const bool scaled = std::all_of(frame.diagonal.begin(), frame.diagonal.end(), [](Index rows) { return rows > 0; });
-  Z.for_each_tile(
-      [&](const Array& Y) {
-        frame.enter(Y);
-        scaled ? add_all_but_own(result.G, frame, Y) : on.add_gram(result.G, Y);
-      },
-      &frame.features);
+  const auto add = [&](ArraySum& G, const Array& Y, Index) {
+    frame.enter(Y);
+    scaled ? add_all_but_own(G.A, frame, Y) : on.add_gram(G.A, Y);
+  };
+  result.G = Z.summed(ArraySum{on.zeros(frame.size(), frame.size())}, frame.size(), add, &frame.features).A;
   Index start = 0;
   for (std::size_t i = 0; scaled && i < triangles.size(); start += frame.size(i++)) {
     on.assign(result.G.block(start, start, frame.diagonal[i], frame.diagonal[i]), triangles[i].gram);
@@ -219,36 +217,45 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
   return result;
 }
 
+FramedSamples FramedSamples::zero() const {
+  return {G.on().zeros(G.rows(), G.cols()), Vector::Zero(sum.size()), Vector::Zero(sum_in_frame.size()), 0, {}};
+}
+
+void FramedSamples::join(const FramedSamples& other) {
+  G.on().add(G, other.G);
+  sum_in_frame += other.sum_in_frame;
+  weight += other.weight;
+  unlike.insert(unlike.end(), other.unlike.begin(), other.unlike.end());
+}
+
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
-  FramedSamples result{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}};
-  Index first = 0;
-  Z.for_each_tile(
-      [&](const Array& Y) {
-        frame.enter(Y);
-        const Vector sizes = on.column_squared_norms(Y);
-        const Vector news = frame.constant.empty() ? Vector::Zero(Y.cols())
-                                                   : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
-        Places unlike;
-        for (Index j = 0; j < Y.cols(); ++j) {
-          if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
-          unlike.push_back(j);
-          result.unlike.push_back(first + j);
-        }
-        on.zero_columns(Y, unlike);
-        on.add_gram(result.G, Y);
-        Vector weights = Vector::Ones(Y.cols());
-        if (Z.roots().size() > 0) {
-          const Vector roots = Z.roots().segment(first, Y.cols());
-          on.scale_columns(Y, roots);
-          weights = roots.cwiseAbs2();
-        }
-        for (const Index j : unlike) weights(j) = 0;
-        result.weight += weights.sum();
-        result.sum_in_frame += on.row_sums(Y);
-        first += Y.cols();
-      },
-      &frame.features);
+  const auto add = [&](FramedSamples& part, const Array& Y, Index first) {
+    frame.enter(Y);
+    const Vector sizes = on.column_squared_norms(Y);
+    const Vector news =
+        frame.constant.empty() ? Vector::Zero(Y.cols()) : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
+    Places unlike;
+    for (Index j = 0; j < Y.cols(); ++j) {
+      if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
+      unlike.push_back(j);
+      part.unlike.push_back(first + j);
+    }
+    on.zero_columns(Y, unlike);
+    on.add_gram(part.G, Y);
+    Vector weights = Vector::Ones(Y.cols());
+    if (Z.roots().size() > 0) {
+      const Vector roots = Z.roots().segment(first, Y.cols());
+      on.scale_columns(Y, roots);
+      weights = roots.cwiseAbs2();
+    }
+    for (const Index j : unlike) weights(j) = 0;
+    part.weight += weights.sum();
+    part.sum_in_frame += on.row_sums(Y);
+  };
+  FramedSamples result =
+      Z.summed(FramedSamples{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}}, frame.size(),
+               add, &frame.features);
   // Σ z = Pᵀ Σ y; features that do not vary add nothing
   Index start = 0;
   Vector sum = result.sum_in_frame;

@@ -55,6 +55,9 @@ struct FramedSamples {
   Vector sum_in_frame;        // Σ y
   double weight = 0;          // of those alike
   std::vector<Index> unlike;  // ascending
+
+  FramedSamples zero() const;
+  void join(const FramedSamples& other);  // of later samples; all but `sum`, which is computed at the end
 };
 // Z are deviations of samples from the mean so far. A sample is unlike if a feature that never varied does not have
 // exactly the mean.

@@ -16,9 +16,6 @@ using linalg::Array;
 using linalg::Backend;
 using linalg::Places;
 
-// Samples unlike those that made the frame wait until there are more of them than this.
-constexpr Index kMostUnlike = 1024;
-
 // All features, domain by domain: first those of the frame in its order, then the constant ones.
 Places features_in_order(const Frame& frame, const Layout& layout) {
   Places order;
@@ -89,22 +86,6 @@ void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector&
   }
 }
 
-GramState summed_in_lanes(const Backend& on, const WeightedSamples& samples, const Vector& origin, Index lanes,
-                          Index piece) {
-  const Index p = origin.size(), each = samples.count() / lanes;
-  std::vector<GramState> sums;
-  for (Index k = 0; k < lanes; ++k) sums.emplace_back(on, p);
-  side_by_side(lanes, [&](Index k) {
-    for (Index first = k * each; first < (k + 1) * each; first += piece) {
-      const CentredSamples some = centred(on, samples.columns(first, piece), origin);
-      sums[static_cast<std::size_t>(k)].add(some.Xc, some.count);
-    }
-  });
-  const SerialBlas serial;
-  for (std::size_t k = 1; k < sums.size(); ++k) sums.front().merge(sums[k], Vector::Zero(p));
-  return std::move(sums.front());
-}
-
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales, const Array& products)
     : count(std::move(count_)) {
   Framed framed = make_frame(Z, layout, scales, products);
@@ -114,31 +95,40 @@ FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout
 
 // Of deviations from the mean so far, Σ (y - ȳ)(y - ȳ)ᵀ and (17) together are Σ y yᵀ - (Σ y)(Σ y)ᵀ / n with n of all
 // samples. A weight counts in each of them.
-std::pair<FramedState, std::vector<Index>> FramedState::enter(const Rows& rows, const Vector& origin) const {
+std::pair<FramedState, std::vector<Index>> FramedState::enter(const WeightedSamples& samples,
+                                                              const Vector& origin) const {
   const Backend& on = G.on();
-  FramedSamples framed = enter_frame(*frame, Deviations(on, rows.by_domain(), origin, count.mean), on.copy(G));
-  Count now = count;
-  now.samples += rows.count() - static_cast<Index>(framed.unlike.size());
-  now.weight += framed.weight;
-  on.add_gram(framed.G, on.upload(framed.sum_in_frame), -1 / now.weight);
-  now.mean += framed.sum / now.weight;
-  return {FramedState(std::move(now), frame, std::move(framed.G)), std::move(framed.unlike)};
+  FramedSamples framed = enter_frame(*frame, Deviations(on, samples, origin, count.mean), on.copy(G));
+  FramedState now(count, frame, std::move(framed.G));
+  now.measured = measured;
+  now.count.samples += samples.count() - static_cast<Index>(framed.unlike.size());
+  now.count.weight += framed.weight;
+  on.add_gram(now.G, on.upload(framed.sum_in_frame), -1 / now.count.weight);
+  now.count.mean += framed.sum / now.count.weight;
+  return {std::move(now), std::move(framed.unlike)};
 }
 
-void FramedState::add(Rows& rows, const Vector& origin, const Layout& layout, Scales scales) {
-  auto [entered, waiting] = enter(rows, origin);
-  const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= rows.count();
-  if (most_are_unlike || frame->outgrown(entered.G)) return renew(rows, origin, layout, scales);
+// Measuring costs as much as a few hundred samples, so it waits until there are twice as many, as long as these are no
+// larger than those before: κ can then have grown by p/λ_max at most, with λ_max of G at unit size.
+bool FramedState::outgrown(const FramedState& before) {
+  const Backend& on = G.on();
+  const double growth = on.diagonal(G).sum() / on.diagonal(before.G).sum(), more = count.weight / before.count.weight;
+  if (count.weight <= 2 * measured && growth <= 2 * more) return false;
+  measured = count.weight;
+  return frame->outgrown(G);
+}
+
+std::optional<std::vector<Index>> FramedState::add(const WeightedSamples& samples, const Vector& origin) {
+  auto [entered, waiting] = enter(samples, origin);
+  const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= samples.count();
+  if (most_are_unlike || entered.outgrown(*this)) return std::nullopt;
   *this = std::move(entered);
-  rows.keep(waiting);
-  if (rows.count() > kMostUnlike) renew(rows, origin, layout, scales);
+  return std::move(waiting);
 }
 
-// All samples, waiting ones too, make the frame.
-void FramedState::renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales) {
-  const auto [more, Xc] = centred(G.on(), rows.by_domain(), origin);
+void FramedState::renew(const WeightedSamples& samples, const Vector& origin, const Layout& layout, Scales scales) {
+  const auto [more, Xc] = centred(G.on(), samples, origin);
   make_anew(Xc.tile(0, Xc.count()), more, layout, scales);
-  rows.clear();
 }
 
 void FramedState::make_anew(const Array& Z, const Count& more, const Layout& layout, Scales scales) {
@@ -171,9 +161,14 @@ void FramedState::merge(const Array& Z, const Count& more, const Layout& layout,
 FramedState FramedState::with_all(const Rows& rows, const Vector& origin, const Layout& layout, Scales scales) const {
   FramedState all = *this;
   if (rows.count() == 0) return all;
-  Rows waiting = rows;
-  all.add(waiting, origin, layout, scales);
-  if (waiting.count() > 0) all.renew(waiting, origin, layout, scales);
+  const auto waiting = all.add(rows.by_domain(), origin);
+  if (!waiting) {
+    all.renew(rows.by_domain(), origin, layout, scales);
+  } else if (!waiting->empty()) {
+    Rows unlike = rows;
+    unlike.keep(*waiting);
+    all.renew(unlike.by_domain(), origin, layout, scales);
+  }
   return all;
 }
 
@@ -203,20 +198,19 @@ std::optional<SeparateRoots> FramedState::separate_roots(const Layout& layout) c
   const auto block = [&](std::size_t i, std::size_t j) {
     return G.block(starts[i], starts[j], frame->size(i), frame->size(j));
   };
-  SeparateRoots roots;
-  roots.links.assign(m, std::vector<Array>(m));
-  std::vector<Array> K;
-  for (std::size_t i = 0; i < m; ++i) {
-    const Index first = layout.start(static_cast<Index>(i)), d = layout.features(static_cast<Index>(i));
-    K.push_back(frame->size(i) > 0 ? on.cholesky(block(i, i)) : Array());
-    if (K[i].empty()) return std::nullopt;
-    roots.orders.emplace_back();
+  SeparateRoots roots{std::vector<Array>(m), std::vector(m, std::vector<Array>(m)), std::vector<Places>(m)};
+  std::vector<Array> K(m);
+  for_each_domain(static_cast<Index>(m), layout.size() / static_cast<Index>(m), [&](Index place) {
+    const auto i = static_cast<std::size_t>(place);
+    K[i] = frame->size(i) > 0 ? on.cholesky(block(i, i)) : Array();
+    if (K[i].empty()) return;
     for (Index k = starts[i]; k < starts[i + 1]; ++k) {
-      roots.orders[i].push_back(frame->features[static_cast<std::size_t>(k)] - first);
+      roots.orders[i].push_back(frame->features[static_cast<std::size_t>(k)] - layout.start(place));
     }
     const Array R = on.upper_times_upper(K[i], frame->P[i]->R());
-    roots.S.push_back(on.scatter_rows(on.transposed(R), roots.orders[i], d));
-  }
+    roots.S[i] = on.scatter_rows(on.transposed(R), roots.orders[i], layout.features(place));
+  });
+  if (std::any_of(K.begin(), K.end(), [](const Array& one) { return one.empty(); })) return std::nullopt;
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = i + 1; j < m; ++j) {
       const Array left = on.solve_upper_transposed(K[i], block(i, j));

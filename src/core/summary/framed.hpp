@@ -26,6 +26,7 @@ struct FramedState {
   Count count;
   std::shared_ptr<const Frame> frame;  // P
   linalg::Array G;                     // upper triangle
+  double measured = 0;                 // the weight of the samples when G was last found well conditioned
 
   // Z Zᵀ = Xc Xcᵀ of `count` samples; `products` as for make_frame.
   FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales,
@@ -33,8 +34,11 @@ struct FramedState {
   FramedState(Count count_, std::shared_ptr<const Frame> frame_, linalg::Array G_)
       : count(std::move(count_)), frame(std::move(frame_)), G(std::move(G_)) {}
 
-  // Takes in the rows, leaving those that have to wait.
-  void add(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
+  // Takes in samples, and tells which of them are unlike those that made the frame and have to wait. Nothing, and
+  // nothing changed, if most are, or if they would spoil G: then all should make a new frame.
+  std::optional<std::vector<Index>> add(const WeightedSamples& samples, const Vector& origin);
+  // All samples make the frame, these too.
+  void renew(const WeightedSamples& samples, const Vector& origin, const Layout& layout, Scales scales);
   // Z Zᵀ = Xc Xcᵀ of more samples: they enter the frame or, if they are unlike those that made it, all make a new one.
   void merge(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
 
@@ -47,10 +51,10 @@ struct FramedState {
   std::optional<SeparateRoots> separate_roots(const Layout& layout) const;
 
  private:
-  // With the rows inside, and which of them have to wait.
-  std::pair<FramedState, std::vector<Index>> enter(const Rows& rows, const Vector& origin) const;
+  // With the samples inside, and which of them have to wait.
+  std::pair<FramedState, std::vector<Index>> enter(const WeightedSamples& samples, const Vector& origin) const;
+  bool outgrown(const FramedState& before);  // by samples added since; notes when it has measured
   void make_anew(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
-  void renew(Rows& rows, const Vector& origin, const Layout& layout, Scales scales);
 };
 
 // The mean of the rows relative to an origin.
@@ -64,8 +68,5 @@ struct CentredSamples {
 CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 // Adds them to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
 void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
-// The sum of `lanes` equal parts of the samples, each by one thread, `piece` samples at a time; then these in their order.
-GramState summed_in_lanes(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin, Index lanes,
-                          Index piece);
 
 }  // namespace cgmca

@@ -28,9 +28,21 @@ void Count::join(const Count& other) {
 
 void GramState::add(const Deviations& Xc, const Count& added) {
   factors.clear();
-  Xc.for_each_tile([&](const Array& tile) { G.on().add_gram(G, tile); });
+  Xc.sums_added_to(G);
   if (count.samples > 0) G.on().add_gram(G, G.on().upload(count.step_to(added)));
   count.join(added);
+}
+
+// With z from the mean of n_a samples, (17) is Σ z zᵀ - (Σ z)(Σ z)ᵀ / n, n of all samples.
+GramState GramState::with(const Deviations& Z, const WeightedSamples& samples) const {
+  const Backend& on = G.on();
+  Deviations::Sums sums = Z.sums_added_to(on.copy(G));
+  Count now = count;
+  now.samples += samples.count();
+  now.weight += samples.total();
+  now.mean += sums.sum / now.weight;
+  on.add_gram(sums.G, on.upload(sums.sum), -1 / now.weight);
+  return {std::move(now), std::move(sums.G)};
 }
 
 Vector GramState::merge(const GramState& other, const Vector& shift) {

@@ -37,7 +37,9 @@ struct GramState {
   GramState& operator=(GramState&&) noexcept = default;
   ~GramState() = default;
 
-  void add(const Deviations& Xc, const Count& added);         // Xc are deviations from added.mean
+  void add(const Deviations& Xc, const Count& added);  // Xc are deviations from added.mean
+  // This with more samples; `Z` are their deviations from the mean so far, which takes one pass less.
+  GramState with(const Deviations& Z, const WeightedSamples& samples) const;
   Vector merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours; returns s
   linalg::Array theta() &&;                                   // G/(n-1), both triangles, in place of G
   // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has beyond

@@ -60,18 +60,15 @@ Array residuals(const Deviations& Z, const Places& features, const Vector& sizes
   const Backend& on = Z.on();
   const Index strong = C.rows();
   const Array regression = on.upload(C), left = on.zeros(C.cols(), Z.count());
-  explained = Matrix::Zero(C.rows(), C.cols());
-  Index first = 0;
-  Z.for_each_tile(
-      [&](const Array& tile) {
-        on.scale_rows(tile, sizes.cwiseInverse());
-        const Array Y = tile.top(strong), rest = tile.bottom(C.cols());
-        on.add(rest, on.AtB(regression, Y), -1);
-        explained += on.download(on.ABt(Y, rest));
-        on.assign(left.columns(first, tile.cols()), rest);
-        first += tile.cols();
-      },
-      &features);
+  const Vector scales = sizes.cwiseInverse();
+  const auto add = [&](ArraySum& sum, const Array& tile, Index first) {
+    on.scale_rows(tile, scales);
+    const Array Y = tile.top(strong), rest = tile.bottom(C.cols());
+    on.add(rest, on.AtB(regression, Y), -1);
+    on.add_ABt(sum.A, Y, rest);
+    on.assign(left.columns(first, tile.cols()), rest);
+  };
+  explained = on.download(Z.summed(ArraySum{on.zeros(C.rows(), C.cols())}, sizes.size(), add, &features).A);
   return left;
 }
 
@@ -162,8 +159,7 @@ std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const P
                                                     const Array& products) {
   const Backend& on = Z.on();
   const auto a = static_cast<Index>(features.size());
-  const Array G = products.empty() ? on.zeros(a, a) : on.gather(products, features, features);
-  if (products.empty()) Z.for_each_tile([&](const Array& tile) { on.add_gram(G, tile); }, &features);
+  const Array G = products.empty() ? Z.sums(&features).G : on.gather(products, features, features);
   const Vector squares = on.diagonal(G), sizes = squares.cwiseSqrt();
   if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;
   on.scale_rows(G, sizes.cwiseInverse());

@@ -1,27 +1,27 @@
 #include "state.hpp"
 
 #include <cgmca/error.hpp>
-#include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
+#include "core/thresholds.hpp"
 #include "scaled.hpp"
 
 namespace cgmca {
 namespace {
 
 using linalg::Array;
+using linalg::Backend;
 
-// Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
-// be fast, few enough to keep memory small.
-constexpr Index kBlock = 4096;
-// With at most kFewFeatures, BLAS gains little by threads. Then a block is divided into kLanes parts that are added to
-// Gram matrices of their own side by side, kPiece samples at a time, which fit into a core's own cache.
-constexpr Index kFewFeatures = 512, kLanes = 4, kPiece = 512;
-static_assert(kBlock % (kLanes * kPiece) == 0);
+// A shorter block is joined to the next one.
+constexpr Index kShortBlock = 1024;
+// Samples unlike those that made the frame wait until there are more of them than this.
+constexpr Index kMostUnlike = 1024;
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
 // It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
@@ -36,27 +36,19 @@ Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const La
   return first;
 }
 
-// Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
-Array root_of(const Summary::State& state) {
-  if (const GramState* gram = state.gram()) return gram->root();
-  return state.on->transposed(state.framed()->triangle(state.layout));
-}
-
-// Where each of our features is among theirs, by name; empty where all are in the same places.
-linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
-                         const Layout& layout) {
-  linalg::Places places;
-  bool moved = false;
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    const Index start = layout.start(static_cast<Index>(i));
-    joined(static_cast<Domain>(i + 1), ours[i], theirs[i]);  // throws where they are not the same
-    const auto order = order_of(ours[i].feature_names, theirs[i].feature_names);
-    moved = moved || !order.empty();
-    for (Index f = 0; f < ours[i].features; ++f) {
-      places.push_back(start + (order.empty() ? f : order[static_cast<std::size_t>(f)]));
-    }
+// Xc Xcᵀ (upper triangle); features that do not vary are left out if they are many.
+Array gram_of_varying(const Deviations& Xc) {
+  const Backend& on = Xc.on();
+  const Vector spread = Xc.spread();
+  linalg::Places varying;
+  for (Index j = 0; j < spread.size(); ++j) {
+    if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
   }
-  return moved ? places : linalg::Places{};
+  const Index p = spread.size(), a = static_cast<Index>(varying.size());
+  if (a > p - p / 16) return Xc.sums().G;
+  const Array all = on.zeros(p, p);
+  on.assign_at(all, varying, varying, Xc.sums(&varying).G);
+  return all;
 }
 
 }  // namespace
@@ -105,104 +97,150 @@ Count Summary::State::count() const {
   return all;
 }
 
-// Twice as many as features at first, then a block at a time.
-Index Summary::State::capacity() const {
-  if (!nothing_compressed()) return kBlock;
+// Twice as many as features.
+Index Summary::State::first_block() const {
   if (!on->remote()) return 2 * layout.size();
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
   return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
 }
 
+Index Summary::State::most_rows() const {
+  return nothing_compressed() ? first_block() : kBlock + kShortBlock + kMostUnlike;
+}
+
+Index Summary::State::room() const {
+  if (nothing_compressed()) return first_block() - rows.count();
+  const Index fresh = rows.count() - unlike, begin = samples() - fresh;
+  Index block = on->remote() ? kBlock : kBlock - begin % kBlock;
+  if (block < kShortBlock) block += kBlock;
+  return std::max<Index>(0, block - fresh);
+}
+
 // How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
-  if (framed() != nullptr || rows.count() > 0) return 0;
-  if (!on->remote()) return left >= capacity() + (nothing_compressed() ? 1 : 0) ? capacity() : 0;
-  return left >= (nothing_compressed() ? capacity() : kLeastRemote) ? left : 0;
+  if (rows.count() > unlike) return 0;
+  if (on->remote()) {
+    if (framed() != nullptr) return 0;
+    return left >= (nothing_compressed() ? first_block() : kLeastRemote) ? left : 0;
+  }
+  return left >= room() + (nothing_compressed() ? 1 : 0) ? room() : 0;
 }
 
 void Summary::State::add(const WeightedSamples& samples) {
   const Index n = samples.count();
   if (n > 0 && origin.size() == 0) origin = first_sample(*on, samples.X, layout);
   for (Index first = 0; first < n;) {
-    if (rows.count() == capacity()) compress_rows();
+    if (room() == 0) compress_rows();
     Index count = direct(n - first);
     if (count > 0) {
       count = compress(samples.columns(first, count));
     } else {
-      count = std::min(n - first, capacity() - rows.count());
-      append_from(*on, rows, samples, first, count, capacity());
+      count = std::min(n - first, room());
+      append_from(*on, rows, samples, first, count, most_rows());
     }
     first += count;
   }
+  if (!nothing_compressed() && room() == 0) compress_rows();
 }
 
 void Summary::State::add_all(const WeightedSamples& samples) {
-  const Index n = samples.count();
-  const bool together = origin.size() == 0 && !on->remote() && n > capacity() && n <= 2 * capacity();
+  const Index n = samples.count(), first = first_block();
+  const bool together = origin.size() == 0 && !on->remote() && n > first && n <= 2 * first;
   if (!together) return add(samples);
   origin = first_sample(*on, samples.X, layout);
   compress(samples);
 }
 
 void Summary::State::compress_rows() {
-  if (FramedState* form = framed()) return form->add(rows, origin, layout, scales());
-  compress(rows.by_domain());
+  if (framed() == nullptr) {
+    compress(rows.by_domain());
+    return rows.clear();
+  }
+  const Index fresh = rows.count() - unlike;
+  if (fresh == 0) return;
+  const auto waiting = framed()->add(rows.by_domain().columns(unlike, fresh), origin);
+  if (!waiting) return renew_frame();
+  linalg::Places kept(static_cast<std::size_t>(unlike));
+  std::iota(kept.begin(), kept.end(), Index{0});
+  for (const Index j : *waiting) kept.push_back(unlike + j);
+  rows.keep(kept);
+  unlike = rows.count();
+  if (unlike > kMostUnlike) renew_frame();
+}
+
+void Summary::State::renew_frame() {
+  framed()->renew(rows.by_domain(), origin, layout, scales());
   rows.clear();
+  unlike = 0;
 }
 
 Index Summary::State::compress(const WeightedSamples& samples) {
+  std::optional<OwnThreads> in_lanes;
+  if (lanes_for(*on, layout.size(), samples.count()) > 1) in_lanes.emplace();
   if (nothing_compressed()) {
     const auto p = static_cast<double>(layout.size());
-    const auto n = static_cast<double>(std::min(samples.count(), capacity()));
+    const auto n = static_cast<double>(std::min(samples.count(), first_block()));
     on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
   }
   if (on->remote()) return compress_there(samples);
-  if (compress_in_lanes(samples)) return samples.count();
-  const auto [added, Xc] = centred(*on, samples, origin);
-  if (accumulate == Accumulate::gram) {
-    if (nothing_compressed()) compressed = GramState(*on, layout.size());
-    gram()->add(Xc, added);
-  } else if (GramState* form = gram()) {
-    const Vector step = form->count.step_to(added);
-    if (safety.carry(Xc.squares() + step.cwiseAbs2(), layout)) {
-      form->add(Xc, added);
-    } else {
-      GramState sum = *form;
-      sum.add(Xc, added);
-      if (safety.measure(sum.G, layout)) {
-        *form = std::move(sum);
-        form->factors = safety.take_factors();
-      } else {  // what was there before is still accurate
-        turn_to_framed();
-        framed()->merge(Xc.tile(0, Xc.count()), added, layout, scales());
-      }
-    }
+  if (nothing_compressed()) {
+    compress_first(samples);
+  } else if (gram() != nullptr) {
+    add_to_gram(samples);
   } else {
-    Array products;
-    if (accumulate == Accumulate::automatic && GramSafety::diagonal_allows(Xc.squares(), layout)) {
-      GramState sum(*on, layout.size());
-      sum.add(Xc, added);
-      products = sum.G;
-      if (safety.measure(sum.G, layout)) {
-        sum.factors = safety.take_factors();
-        compressed = std::move(sum);
-      }
-    }
-    if (nothing_compressed()) compressed = FramedState(Xc, added, layout, scales(), products);
+    add_to_frame(samples);
   }
   return samples.count();
 }
 
-// Returns false, and adds nothing, if lanes gain nothing or the diagonal does not prove that the Gram form stays safe.
-bool Summary::State::compress_in_lanes(const WeightedSamples& samples) {
-  if (gram() == nullptr || layout.size() > kFewFeatures || samples.count() != kBlock) return false;
-  const GramState sum = summed_in_lanes(*on, samples, origin, kLanes, kPiece);
-  const Vector added = on->diagonal(sum.G) + gram()->count.step_to(sum.count).cwiseAbs2();
-  if (accumulate == Accumulate::automatic && !safety.carry(added, layout)) return false;
-  const SerialBlas serial;
-  gram()->merge(sum, Vector::Zero(layout.size()));
-  return true;
+void Summary::State::compress_first(const WeightedSamples& samples) {
+  const Survey found = survey(samples, origin);
+  const Count count{samples.count(), samples.total(), found.sum / samples.total()};
+  const Deviations Xc(*on, samples, origin, count.mean, found.largest);
+  // An estimate will do: G itself decides.
+  const Vector squares = found.squares - count.weight * count.mean.cwiseAbs2();
+  Array products;
+  if (accumulate == Accumulate::gram ||
+      (accumulate == Accumulate::automatic && GramSafety::diagonal_allows(squares, layout))) {
+    GramState sum(count, gram_of_varying(Xc));
+    products = sum.G;
+    if (accumulate == Accumulate::gram || safety.measure(sum.G, layout)) {
+      if (accumulate == Accumulate::automatic) sum.factors = safety.take_factors();
+      compressed = std::move(sum);
+      return;
+    }
+  }
+  compressed = FramedState(Xc, count, layout, scales(), products);
+}
+
+void Summary::State::add_to_gram(const WeightedSamples& samples) {
+  GramState* form = gram();
+  GramState sum = form->with(Deviations(*on, samples, origin, form->count.mean), samples);
+  if (accumulate == Accumulate::automatic) {
+    const Vector added = on->diagonal(sum.G) - on->diagonal(form->G);
+    if (!safety.carry(added, layout)) {
+      if (!safety.measure(sum.G, layout)) {  // what was there before is still accurate
+        const auto [count, Xc] = centred(*on, samples, origin);
+        turn_to_framed();
+        framed()->merge(Xc.tile(0, Xc.count()), count, layout, scales());
+        return;
+      }
+      sum.factors = safety.take_factors();
+    }
+  }
+  *form = std::move(sum);
+}
+
+void Summary::State::add_to_frame(const WeightedSamples& samples) {
+  const auto waiting = framed()->add(samples, origin);
+  if (!waiting) {
+    append_from(*on, rows, samples, 0, samples.count(), most_rows());
+    return renew_frame();
+  }
+  for (const Index j : *waiting) append_from(*on, rows, samples, j, 1, most_rows());
+  unlike = rows.count();
+  if (unlike > kMostUnlike) renew_frame();
 }
 
 // The same where samples should travel once: the sum is made first, and its diagonal tells what was added.
@@ -224,7 +262,7 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
     compressed = std::move(sum);
     return samples.count();
   }
-  const Index count = std::min(samples.count(), first ? capacity() : kRemoteBlock);
+  const Index count = std::min(samples.count(), first ? first_block() : kRemoteBlock);
   const auto [added, Xc] = centred(*on, samples.columns(0, count), origin);
   if (first) {
     compressed = FramedState(Xc, added, layout, scales());
@@ -253,81 +291,10 @@ Summary::State Summary::State::moved_to(const linalg::Backend& target) const {
     for (std::size_t i = 0; i < frame.P.size(); ++i) {
       frame.P[i] = frame_solver(linalg::moved_to(target, frame.P[i]->R()), frame.diagonal[i]);
     }
-    *form =
-        FramedState(form->count, std::make_shared<const Frame>(std::move(frame)), linalg::moved_to(target, form->G));
+    form->frame = std::make_shared<const Frame>(std::move(frame));
+    form->G = linalg::moved_to(target, form->G);
   }
   return moved;
-}
-
-Summary::State Summary::State::reordered(const linalg::Places& places) const {
-  State result = *this;
-  if (origin.size() > 0) result.origin = origin(places);
-  result.rows = Rows(layout, rows.all()(places, Eigen::all), rows.weights());
-  if (GramState* form = result.gram()) {
-    form->count.mean = Vector(form->count.mean(places));
-    const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();
-    *form = GramState(form->count, on->upload(G(places, places).triangularView<Eigen::Upper>()));
-  }
-  if (FramedState* form = result.framed()) {
-    linalg::Places now(places.size());
-    for (std::size_t f = 0; f < places.size(); ++f) now[static_cast<std::size_t>(places[f])] = static_cast<Index>(f);
-    Frame frame = *form->frame;
-    for (auto* features : {&frame.features, &frame.constant}) {
-      for (Index& feature : *features) feature = now[static_cast<std::size_t>(feature)];
-    }
-    form->count.mean = Vector(form->count.mean(places));
-    form->frame = std::make_shared<const Frame>(std::move(frame));
-  }
-  return result;
-}
-
-void Summary::State::merge(const State& that) {
-  if (that.on != on) return merge(that.moved_to(*on));
-  if (const linalg::Places places = places_in(info, that.info, layout); !places.empty()) {
-    State other = that.reordered(places);
-    for (std::size_t i = 0; i < info.size(); ++i) {
-      if (!info[i].feature_names.empty() && !other.info[i].feature_names.empty()) {
-        other.info[i].feature_names = info[i].feature_names;
-      }
-    }
-    return merge(other);
-  }
-  for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(static_cast<Domain>(i + 1), info[i], that.info[i]);
-  if (that.origin.size() == 0) return;  // no samples
-  if (that.nothing_compressed()) return add(that.rows.by_domain());
-
-  if (nothing_compressed()) {
-    // Only the other one is compressed: continue it with our rows.
-    const Rows own = std::exchange(rows, that.rows);
-    origin = that.origin;
-    compressed = that.compressed;
-    safety = that.safety;
-    if (gram() != nullptr) {
-      const bool unproven = accumulate == Accumulate::automatic && that.accumulate == Accumulate::gram;
-      if (accumulate == Accumulate::qr || (unproven && !safety.measure(gram()->G, layout))) turn_to_framed();
-    }
-    if (own.count() > 0) add(own.by_domain());
-    return;
-  }
-
-  const Vector shift = that.origin - origin;
-  bool summed = false;
-  if (gram() != nullptr && that.gram() != nullptr) {
-    GramState sum = *gram();
-    const Vector step = sum.merge(*that.gram(), shift);
-    const bool known = accumulate != Accumulate::automatic ||
-                       (that.accumulate == Accumulate::automatic && safety.join(that.safety, step, layout));
-    summed = known || safety.measure(sum.G, layout);
-    if (!known && summed) sum.factors = safety.take_factors();
-    if (summed) *gram() = std::move(sum);
-  }
-  if (!summed) {
-    if (gram() != nullptr) turn_to_framed();
-    Count theirs = that.compressed_count();
-    theirs.mean += shift;
-    framed()->merge(root_of(that), theirs, layout, scales());
-  }
-  if (that.rows.count() > 0) add(that.rows.by_domain());
 }
 
 std::string counted_samples(Index m, Index count) {

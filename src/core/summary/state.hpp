@@ -13,6 +13,11 @@
 namespace cgmca {
 
 struct Summary::State {
+  // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
+  // be fast, few enough to keep memory small. Blocks end where the number of samples is a multiple of this, so that those
+  // of a file, which are as long, need not be copied.
+  static constexpr Index kBlock = 4096;
+
   State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
 
   std::vector<DomainInfo> info;
@@ -22,6 +27,7 @@ struct Summary::State {
   Layout layout;
   Vector origin;  // the first sample; means are relative to it. Empty while there is none
   Rows rows;
+  Index unlike = 0;  // so many of the first rows did not fit into the frame, and wait for others like them
   std::variant<std::monostate, GramState, FramedState> compressed;
   GramSafety safety;  // of a Gram form that was chosen
 
@@ -37,7 +43,9 @@ struct Summary::State {
   Count compressed_count() const;  // of the compressed samples
   Count count() const;             // of all; throws TooFewSamples where there are none
 
-  Index capacity() const;  // rows wait until there are this many
+  Index first_block() const;  // nothing is compressed while there are no more samples than this
+  Index most_rows() const;    // that may wait
+  Index room() const;         // for more rows, until they are compressed
   void add(const WeightedSamples& samples);
   void add_all(const WeightedSamples& samples);  // where no others follow
   void merge(const State& other);                // may leave this one half merged if it throws
@@ -45,9 +53,12 @@ struct Summary::State {
   State reordered(const linalg::Places& places) const;
   Index direct(Index left) const;
   void compress_rows();
-  Index compress(const WeightedSamples& samples);  // not in the framed form; how many of the first are done
+  Index compress(const WeightedSamples& samples);  // how many of the first are done
   Index compress_there(const WeightedSamples& samples);
-  bool compress_in_lanes(const WeightedSamples& samples);
+  void compress_first(const WeightedSamples& samples);
+  void add_to_gram(const WeightedSamples& samples);
+  void add_to_frame(const WeightedSamples& samples);
+  void renew_frame();
   void turn_to_framed();
   Scales scales() const;  // of frames
   State moved_to(const linalg::Backend& target) const;

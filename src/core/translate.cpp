@@ -1,5 +1,4 @@
 #include <cgmca/error.hpp>
-#include <cgmca/parallel.hpp>
 #include <cgmca/translate.hpp>
 
 #include <fmt/format.h>
@@ -10,8 +9,8 @@
 
 #include "device.hpp"
 #include "linalg/backend.hpp"
-#include "lsqr.hpp"
 #include "translate_errors.hpp"
+#include "translate_lsqr.hpp"
 #include "translate_scores.hpp"
 
 namespace cgmca {
@@ -83,86 +82,6 @@ void join_scores(Translation& result, const Model& model, const DomainMap& targe
   result.left = divided_by(K, cross.transpose()).transpose();
   result.standard_error = standard_error(target, result.left.cwiseProduct(cross).rowwise().sum());
   result.errors = error_bars(model, J, to, result.left, cross, K);
-}
-
-// LSQR on A x = z + A mean with A = M T. (19)
-//
-// Its iterates do not depend on the orthonormal bases in which A is written. With A = P Bᵀ Qᵀ, B upper bidiagonal, they
-// are x = Q x̃, where x̃ are those for the system Bᵀ x̃ = Pᵀ y: for many samples P and Q cost less than the products with
-// A that they save. What of y no x can reach, y - P Pᵀ y, is kept as one more equation 0 = ‖y - P Pᵀ y‖, since the
-// stopping rule looks at the whole residual.
-struct BidiagonalSystem {
-  Array P, Q;              // k×c, d×c
-  Vector diagonal, above;  // of B: c, c - 1
-
-  // Bᵀ and the equation of what cannot be reached.
-  LinearOperator reduced() const {
-    const Index c = diagonal.size();
-    return {c + 1, c,
-            [this, c](const MatrixView& X) {
-              Matrix result = Matrix::Zero(c + 1, X.cols());
-              result.topRows(c) = diagonal.asDiagonal() * X;
-              result.middleRows(1, c - 1) += above.asDiagonal() * X.topRows(c - 1);
-              return result;
-            },
-            [this, c](const MatrixView& U) -> Matrix {
-              Matrix result = diagonal.asDiagonal() * U.topRows(c);
-              result.topRows(c - 1) += above.asDiagonal() * U.middleRows(1, c - 1);
-              return result;
-            }};
-  }
-};
-
-// M = Q_M R, (R T)ᵀ = Q B P'ᵀ, P = Q_M P': c rows instead of k, without the columns of T that are zero. A remote back end
-// has the SVD in place of the bidiagonal form.
-BidiagonalSystem reduce(const linalg::Backend& on, const DomainMap& map) {
-  linalg::Places used;
-  for (Index j = 0; j < map.features(); ++j) {
-    if (map.weights.col(j).any()) used.push_back(j);
-  }
-  linalg::ArrayQr qr = on.thin_qr(on.upload(map.mixing));
-  qr.R = on.AtB(on.upload(map.weights(Eigen::all, used)), on.transposed(qr.R));  // in its place, to keep memory small
-  if (on.remote()) {
-    linalg::ArraySvd svd = on.thin_svd(qr.R);
-    const Index c = svd.s.size();
-    return {on.AB(qr.Q, svd.V), on.scatter_rows(svd.U, used, map.features()), std::move(svd.s), Vector::Zero(c - 1)};
-  }
-  linalg::Bidiagonal form = linalg::bidiagonal(on.download(std::move(qr.R)));
-  const Array Q = on.scatter_rows(on.upload(std::move(form.U)), used, map.features());
-  return {on.AB(qr.Q, on.upload(std::move(form.V))), Q, std::move(form.diagonal), std::move(form.above)};
-}
-
-// points(first, count): z of `count` samples from `first` on, n in all.
-template <class Points>
-Matrix by_lsqr(const linalg::Backend& on, const DomainMap& map, Index n, const Points& points,
-               const LsqrOptions& options) {
-  const Index k = map.mixing.rows(), d = map.features(), c = map.scores();
-  const LsqrOptions settled = with_defaults(options, k, d);
-  const Vector shift = AB(map.mixing, AB(map.weights, map.mean));
-  if (n * settled.iterations < 4 * c) {  // P and Q cost about as much as 4 c products with A and Aᵀ
-    return lsqr(LinearOperator::product(map.mixing, map.weights), points(Index{0}, n).colwise() + shift, settled).X;
-  }
-  const BidiagonalSystem system = reduce(on, map);
-  const LinearOperator reduced = system.reduced();
-  Matrix X(d, n);
-  const auto solve = [&](Index first, Index count) {
-    const Matrix Y = points(first, count).colwise() + shift;
-    const Array reached = on.AtB(system.P, on.upload(Y));
-    const Matrix back = on.download(on.AB(system.P, reached));
-    Matrix rotated(c + 1, count);
-    rotated.topRows(c) = on.download(reached);
-    rotated.row(c) = (Y - back).colwise().norm();
-    X.middleCols(first, count) = on.download(on.AB(system.Q, on.upload(lsqr(reduced, rotated, settled).X)));
-  };
-  if (on.remote()) {
-    constexpr Index columns = 4096;
-    for (Index first = 0; first < n; first += columns) solve(first, std::min(columns, n - first));
-  } else {
-    constexpr Index columns = 64;  // at a time: bounds memory, and stays within the cache
-    side_by_side((n + columns - 1) / columns,
-                 [&](Index part) { solve(part * columns, std::min(columns, n - part * columns)); });
-  }
-  return X;
 }
 
 // The samples that have the same domains, one domain above the other, and their translation.
@@ -324,8 +243,8 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
   check_common(model, Z);
   if (method == Method::lsqr) {
     return by_lsqr(
-        backend_of(device), map, Z.cols(), [&](Index first, Index count) { return Z.middleCols(first, count); },
-        options);
+        backend_of(device), map, Z.cols(),
+        [&](Index first, Index count) -> Matrix { return Z.middleCols(first, count); }, options);
   }
   Matrix left, right;
   if (method == Method::lmmse) {

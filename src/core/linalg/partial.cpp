@@ -134,6 +134,11 @@ Bounds spectrum_bounds(const MatrixView& A, double known, double most) {
   if (A.rows() <= small) return exact();
   const double about = largest_eigenvalue(A);
   double largest = 0, smallest = 0;
+  // λ_max <= ‖A‖_F; with what is known of λ_min that often decides.
+  double squares = -A.diagonal().squaredNorm();
+  for (Index j = 0; j < A.cols(); ++j) squares += 2 * A.col(j).head(j + 1).squaredNorm();
+  const double norm = std::sqrt(squares);
+  if (known > 0 && norm <= most * known) return {norm, known, {}, 0};
   for (const double margin : margins) {
     if (largest == 0 && about > 0 && is_definite(A, -1, margin * about)) largest = margin * about;
   }

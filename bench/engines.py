@@ -1,20 +1,22 @@
 """Dask, Spark, MPI ranks and parts against `cgmca summarize` and `cgmca fit` in one process with the same cores.
 
-    PYTHONPATH=build/python python3 bench/engines.py [dask] [spark] [spark-files] [mpi] [parts] [--data generated|mnist]
+    PYTHONPATH=build/python python3 bench/engines.py [dask] [spark] [spark-parquet] [spark-npy] [mpi] [parts]
+        [--data generated|mnist]
         [--rows 2000000] [--features 128] [--cores 2] [--partitions 20 40 125] [--ranks 2 3 5] [--jobs 2 4 7]
         [--repeats 3] [--build build] [--folder FOLDER]
 
 The pairs are those of `mpi_summarize make`, of the canonical correlations 0.95, 0.9, …, 0.2: 2,000,000 rows of 128+128
 features are 4.1 GB. Or they are the 60,000 digits of MNIST, 784 pixels each, and the same with noise. They go to x1.npy
-and x2.npy; for Spark to a Parquet file too. `spark` fits a data frame read from it, `spark-files` gives cgmca its path,
-which makes four tasks for each core at most, however many partitions are asked for.
+and x2.npy; for Spark to a Parquet file too. `spark` fits a data frame read from it, `spark-parquet` gives cgmca its path
+and `spark-npy` those of the .npy files; both make four tasks for each core at most, however many partitions are asked
+for.
 
 In turns, the command line summarizes and fits the .npy files in one process with --cores threads, and each engine fits
 the same samples with --cores workers of one thread: for Dask and Spark with each number of partitions, by each number
 of MPI ranks, and in each number of parts, --cores at a time. Sessions of Dask and Spark are started before and their
 start is not counted, because a cluster is running already. Prints the least wall-clock and processor times of all
 repeats, as Markdown; processor times count the threads of all processes, and what MPI ranks spend waiting for each
-other. `spark-files` also shows what reading the Parquet file takes, without Spark and without a fit. Fails where maps,
+other. `spark-parquet` also shows what reading the Parquet file takes, without Spark and without a fit. Fails where maps,
 correlations, objective or bound differ by more than 1e-10.
 """
 
@@ -72,7 +74,7 @@ def read_parquet(folder, first, step):
 
     import cgmca.spark
     for fragment in pyarrow.dataset.dataset(folder / "pairs.parquet", format="parquet").get_fragments():
-        widths = cgmca.spark._Files(fragment.path, cgmca.spark._Reader([[name] for name in NAMES], None)).widths()
+        widths = cgmca.spark._source(fragment.path, list(NAMES), None, None)[1].widths()
         for group in range(first, len(fragment.row_groups), step):
             for _ in cgmca.spark._batches(fragment, group, NAMES, cgmca.spark._rows_at_a_time(sum(widths))):
                 pass
@@ -149,15 +151,15 @@ def dask_session(folder, cores):
 
 
 @contextlib.contextmanager
-def spark_session(folder, cores, by_path=False):
+def spark_session(folder, cores, files=None):
     from pyspark.sql import SparkSession
 
     import cgmca.spark
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if not (folder / "pairs.parquet").exists():
+    if files != "npy" and not (folder / "pairs.parquet").exists():
         to_parquet(folder)
-    size = os.path.getsize(folder / "pairs.parquet")
+    size = sum(os.path.getsize(folder / f"{name}.npy") for name in NAMES)
     session = (SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
                .config("spark.ui.showConsoleProgress", "false")
                .config("spark.driver.memory", "4g").config("spark.driver.maxResultSize", "2g").getOrCreate())
@@ -166,8 +168,10 @@ def spark_session(folder, cores, by_path=False):
     def fit(partitions):
         session.conf.set("spark.sql.files.maxPartitionBytes", -(-size // partitions))
         session.conf.set("spark.sql.files.openCostInBytes", 0)
+        if files == "npy":
+            return cgmca.spark.fit(cgmca.MCA(COMPONENTS), [str(folder / f"{name}.npy") for name in NAMES])
         pairs = str(folder / "pairs.parquet")
-        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs if by_path else session.read.parquet(pairs), *NAMES)
+        return cgmca.spark.fit(cgmca.MCA(COMPONENTS), pairs if files else session.read.parquet(pairs), *NAMES)
 
     yield fit
     session.stop()
@@ -238,7 +242,8 @@ def least(before, result, seconds):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sessions = {"dask": dask_session, "spark": spark_session,
-                "spark-files": lambda folder, cores: spark_session(folder, cores, by_path=True)}
+                "spark-parquet": lambda folder, cores: spark_session(folder, cores, "parquet"),
+                "spark-npy": lambda folder, cores: spark_session(folder, cores, "npy")}
     engines = [*sessions, "mpi", "parts"]
     options.add_argument("engines", nargs="*", metavar="|".join(engines), default=engines)
     options.add_argument("--data", choices=("generated", "mnist"), default="generated")
@@ -281,7 +286,7 @@ def main():
                 else:
                     ways = {f"{count} parts": lambda count=count: program.by_parts(count) for count in given.jobs}
                 largest = max(largest, compare(engine, ways, program.alone, given.repeats))
-                if engine == "spark-files":
+                if engine == "spark-parquet":
                     print(f"| {engine} | only reading | {only_reading(folder, given.cores):.2f} | | | | |", flush=True)
     if largest > 1e-10:
         sys.exit(f"engines.py: the answers differ by {largest:.0e}")

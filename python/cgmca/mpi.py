@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Optional
 
 import numpy as np
 
-from ._core import BlockReader, Summary, __version__
+from ._arrays import ArrayFiles
+from ._core import Summary, __version__
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["RankError", "fit", "reduce", "share", "summarize"]
 
 _PIECE = 1 << 30  # MPI counts the bytes of a message by an int
-_BLOCK = 16_000_000  # bytes
 
 
 class RankError(RuntimeError):
@@ -200,23 +200,9 @@ def _receive(comm: Any, source: int) -> bytearray:
 
 
 def _of_files(paths: List[str], accumulate: str, comm: Any) -> Summary:
-    readers = [BlockReader(path, share=True) for path in paths]
-    counts = [reader.count_samples() for reader in readers]
-    if len(set(counts)) > 1:
-        shapes = ", ".join(f"'{path}' {count}" for path, count in zip(paths, counts))
-        raise ValueError(f"matched samples need as many rows in every file, not {shapes}")
-    rows = share(counts[0], comm)
-    for reader in readers:
-        reader.skip(rows.start)
-    features = [reader.features for reader in readers]
-    summary = Summary(*features, accumulate=accumulate, feature_names=[reader.feature_names or None for reader in readers])
-    size = max(1, _BLOCK // (8 * sum(features)))
-    for first in range(rows.start, rows.stop, size):
-        blocks = [reader.next(min(size, rows.stop - first)) for reader in readers]
-        for path, reader, block in zip(paths, readers, blocks):
-            if not np.isfinite(block).all():
-                row, column = np.argwhere(~np.isfinite(block))[0]
-                raise ValueError(f"'{path}' holds {block[row, column]} at {reader.place(first + row, column)}; remove or "
-                                 "mend such samples first")
+    files = ArrayFiles(paths)
+    rows = share(files.count(), comm)
+    summary = Summary(*files.features, accumulate=accumulate, feature_names=files.feature_names)
+    for blocks in files.blocks(rows):
         summary.add(*blocks)
     return summary

@@ -94,7 +94,7 @@ def test_files_are_read_by_the_executors(spark, files, data, size, shares):
     before = spark.conf.get("spark.sql.files.maxPartitionBytes")
     spark.conf.set("spark.sql.files.maxPartitionBytes", size)
     try:
-        source = cgmca.spark._source(str(files), cgmca.spark._Reader([["x"], ["y"]], None))
+        source = cgmca.spark._source(str(files), "x", "y", None)[1]
         found = source._shares(spark, 1)
         assert len(found) >= 2 and (shares is None or len(found) == shares)  # both executors have work
         assert 2 <= len(source._shares(spark, 1000)) <= 3  # a merge would cost more than another task gains
@@ -103,14 +103,53 @@ def test_files_are_read_by_the_executors(spark, files, data, size, shares):
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
 
 
-def test_files_with_number_columns_weights_and_tuning(spark, files, data):
+def test_files_with_number_columns_weights_and_tuning(spark, files, data, monkeypatch):
     X, Y = data
     weight, count = np.arange(len(X)) % 3 / 2, np.arange(len(X)) % 7
-    model = cgmca.spark.fit(cgmca.MCA(3), str(files), [*NAMES, "count"], "y", weight="weight")
+    monkeypatch.chdir(files.parent)  # where the executors are not
+    model = cgmca.spark.fit(cgmca.MCA(3), files.name, [*NAMES, "count"], "y", weight="weight")
     assert_same_model(model, cgmca.MCA(3).fit(np.column_stack([X, count]), Y, sample_weight=weight))
     assert list(model.feature_names_in_) == [*NAMES, "count"]
     settings = dict(covariance="data1", n_components=[1, 3], ridge=[0, 1e-3], seed=1)
     assert cgmca.spark.tune(str(files), "x", "y", **settings).params == cgmca.tune(*data, **settings).params
+
+
+@pytest.mark.parametrize("size, shares", [("1b", 8), ("1g", 2)])
+def test_files_of_arrays_are_read_by_the_executors(spark, data, tmp_path, monkeypatch, size, shares):
+    X, Y = np.vstack([data[0]] * 20), np.vstack([data[1]] * 20)
+    np.save(tmp_path / "x.npy", X)
+    np.savez(tmp_path / "y.npz", Y=Y)
+    paths = {"one": str(tmp_path / "x.npy"), "two": str(tmp_path / "y.npz")}
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", size)
+    try:
+        assert len(cgmca.spark._source(paths, None, None, None)[1]._shares(spark)) == shares
+        wanted = cgmca.CGMCA("data1", 3).fit(X, Y)
+        model = cgmca.spark.fit(cgmca.CGMCA("data1", 3), paths)
+        assert_same_model(model, wanted)
+        assert list(model._domain_names()) == ["one", "two"]
+        monkeypatch.chdir(tmp_path)  # where the executors are not
+        assert_same_model(cgmca.spark.fit(cgmca.CGMCA("data1", 3), ["x.npy", "y.npz"]), wanted)
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+
+
+def test_bad_files_of_arrays_are_named(spark, data, tmp_path):
+    X, Y = data[0].copy(), data[1]
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y[:-1])
+    paths = [str(tmp_path / name) for name in ("x.npy", "y.npy")]
+    with pytest.raises(ValueError, match="as many rows in every file, not '.*x.npy' 2000, '.*y.npy' 1999"):
+        cgmca.spark.summarize(paths)
+    with pytest.raises(ValueError, match="at least two domains"):
+        cgmca.spark.summarize(paths[:1])
+    with pytest.raises(ValueError, match="without columns and weights"):
+        cgmca.spark.summarize(paths, "x", "y")
+    X[1234, 4] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    with pytest.raises(Exception, match="x.npy' holds nan at row 1235, column 5"):
+        cgmca.spark.summarize(paths)
 
 
 def test_bad_files_are_named(spark, files, data, tmp_path):

@@ -1,0 +1,58 @@
+"""Files of arrays, one for each domain, of which a process reads its share: what `cgmca.mpi` and `cgmca.spark` share."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, List, Sequence, Tuple
+
+import numpy as np
+
+from ._core import BlockReader
+
+# Bytes that are read at a time, but whole blocks of a summary, which it adds without a copy.
+_BYTES, _ROWS = 1 << 23, 4096
+
+
+class ArrayFiles:
+    """Matched samples in files that `cgmca.read` reads: rows of the same number belong together.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> paths = [os.path.join(folder.name, name) for name in ("x.npy", "y.npy")]
+    >>> np.save(paths[0], np.arange(12.0).reshape(4, 3))
+    >>> np.save(paths[1], np.arange(8.0).reshape(4, 2))
+    >>> files = ArrayFiles(paths)
+    >>> files.features, files.count()
+    ((3, 2), 4)
+    >>> [block.tolist() for block in next(files.blocks(range(1, 3)))]
+    [[[3.0, 4.0, 5.0], [6.0, 7.0, 8.0]], [[2.0, 3.0], [4.0, 5.0]]]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, paths: Sequence[str]):
+        self.paths = [str(path) for path in paths]
+        self._readers = [BlockReader(path, share=True) for path in self.paths]
+        self.features: Tuple[int, ...] = tuple(reader.features for reader in self._readers)
+        self.feature_names = [tuple(reader.feature_names) or None for reader in self._readers]
+
+    def count(self) -> int:
+        """Of the samples. ValueError where files have other numbers of them."""
+        counts = [reader.count_samples() for reader in self._readers]
+        if len(set(counts)) > 1:
+            shapes = ", ".join(f"'{path}' {count}" for path, count in zip(self.paths, counts))
+            raise ValueError(f"matched samples need as many rows in every file, not {shapes}")
+        return int(counts[0])
+
+    def blocks(self, rows: range) -> Iterator[List[Any]]:
+        """The arrays of these rows, of all files, some at a time. ValueError for NaN and infinity, with their place."""
+        for reader in self._readers:
+            reader.skip(rows.start)
+        size = max(1, _BYTES // (8 * sum(self.features)))
+        size = size if size < _ROWS else size // _ROWS * _ROWS
+        for first in range(rows.start, rows.stop, size):
+            blocks = [reader.next(min(size, rows.stop - first)) for reader in self._readers]
+            for path, reader, block in zip(self.paths, self._readers, blocks):
+                if not np.isfinite(block.sum()) and not np.isfinite(block).all():
+                    row, column = np.argwhere(~np.isfinite(block))[0]
+                    raise ValueError(f"'{path}' holds {block[row, column]} at {reader.place(first + row, column)}; "
+                                     "remove or mend such samples first")
+            yield blocks

@@ -13,8 +13,9 @@ namespace cgmca {
 
 // When LSQR stops; the defaults are those of MATLAB's lsqr.
 struct LsqrOptions {
-  double tolerance = 1e-6;  // of MATLAB's two rules: for the residual, and for the residual of the normal equations
-  Index iterations = 0;     // at most; 0: min(k, d, 20)
+  // Of MATLAB's two rules: for the residual, and for the residual of the normal equations. Less than eps counts as eps.
+  double tolerance = 1e-6;
+  Index iterations = 0;  // at most; 0: min(k, d, 20)
 };
 // What LSQR found for each right-hand side.
 struct LsqrResult {

@@ -178,6 +178,7 @@ LsqrOptions with_defaults(LsqrOptions options, Index rows, Index columns) {
     throw InvalidInput(fmt::format("the tolerance of lsqr is {}; it must be 0 or more", options.tolerance));
   if (options.iterations < 0)
     throw InvalidInput(fmt::format("{} iterations of lsqr; give at least 1, or 0 for the default", options.iterations));
+  options.tolerance = std::max(options.tolerance, thresholds::kEpsilon);  // as MATLAB does: rounding allows no less
   if (options.iterations == 0) options.iterations = std::min({rows, columns, Index{20}});
   return options;
 }

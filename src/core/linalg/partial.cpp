@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 #include <cgmca/random.hpp>
+#include <cgmca/threads.hpp>
 
 #include <algorithm>
 #include <array>
@@ -63,6 +64,17 @@ double largest_eigenvalue(const MatrixView& A) {
   return gain;
 }
 
+// ‖A‖_F of symmetric A (upper triangle read). At unit size, for squares of small numbers may be 0.
+double frobenius_norm(const MatrixView& A) {
+  double size = 0, squares = 0;
+  for (Index j = 0; j < A.cols(); ++j) size = std::max(size, A.col(j).head(j + 1).cwiseAbs().maxCoeff());
+  if (!(size > 0)) return size;
+  for (Index j = 0; j < A.cols(); ++j) {
+    squares += 2 * (A.col(j).head(j) / size).squaredNorm() + std::pow(A(j, j) / size, 2);
+  }
+  return size * std::sqrt(squares);
+}
+
 // Cholesky's factor in place of a matrix (upper triangle); false where it is not definite.
 bool factorize(Matrix& R) {
   const Counting counting(Work::triangle, real(R.rows()) * real(R.size()) / 3);
@@ -82,7 +94,9 @@ bool is_definite(const MatrixView& A, double sign, double shift) {
 
 std::optional<SymmetricEigen> leading_eigen(const MatrixView& A, const CountOf& wanted) {
   require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
+  constexpr Index small = 800;  // two threads gain nothing, and lose much where other programs want the second core
   const Index n = A.rows();
+  const std::optional<SerialBlas> alone = n <= small ? std::optional<SerialBlas>(std::in_place) : std::nullopt;
   if (n < 3 || !A.triangularView<Eigen::Upper>().toDenseMatrix().allFinite()) return {};
   Matrix reflectors = A;
   Vector diagonal(n), beside(n - 1), tau(n - 1);
@@ -132,13 +146,12 @@ Bounds spectrum_bounds(const MatrixView& A, double known, double most) {
     return {values(0), values(values.size() - 1), {}, 0};
   };
   if (A.rows() <= small) return exact();
+  if (known > 0) {
+    const double norm = frobenius_norm(A);  // λ_max <= ‖A‖_F, which often decides
+    if (norm <= most * known) return {norm, known, {}, 0};
+  }
   const double about = largest_eigenvalue(A);
   double largest = 0, smallest = 0;
-  // λ_max <= ‖A‖_F; with what is known of λ_min that often decides.
-  double squares = -A.diagonal().squaredNorm();
-  for (Index j = 0; j < A.cols(); ++j) squares += 2 * A.col(j).head(j + 1).squaredNorm();
-  const double norm = std::sqrt(squares);
-  if (known > 0 && norm <= most * known) return {norm, known, {}, 0};
   for (const double margin : margins) {
     if (largest == 0 && about > 0 && is_definite(A, -1, margin * about)) largest = margin * about;
   }

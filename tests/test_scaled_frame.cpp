@@ -137,21 +137,23 @@ TEST(ScaledFrame, IsTheSameBitsHoweverTheSamplesAreCut) {
   const Index n = 14000;
   Pairs pairs = graded_pairs(random, n);
   for (Index j = 900; j < n; j += 1300) pairs.X1.col(j) *= 1e3;
-  const auto in_blocks = [&](Index block, Index saved_after) {
-    Summary summary({40, 24});
+  const auto in_blocks = [&](Accumulate accumulate, Index block, Index saved_after) {
+    Summary summary({40, 24}, accumulate);
     for (Index first = 0; first < n; first += block) {
       const Pairs some = part(pairs, first, std::min(block, n - first));
       summary.add(some.X1, some.X2);
       if (saved_after > first && saved_after <= first + block) summary = Summary::from_bytes(summary.to_bytes());
     }
-    EXPECT_TRUE(is_scaled(summary));
+    EXPECT_EQ(is_scaled(summary), accumulate == Accumulate::automatic);
     EXPECT_EQ(summary.samples(), n);
     const Covariance I = Covariance::identity(5);
     return Matrix(fit(summary, I, I).domain(Domain::one).matrix());
   };
-  const Matrix whole = in_blocks(n, 0);
-  for (const Index block : {100, 1000, 4096, 13999}) EXPECT_EQ(in_blocks(block, 0), whole) << block;
-  for (const Index saved : {3000, 4096, 9000}) EXPECT_EQ(in_blocks(100, saved), whole) << saved;
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr}) {
+    const Matrix whole = in_blocks(accumulate, n, 0);
+    for (const Index block : {100, 1000, 4096, 13999}) EXPECT_EQ(in_blocks(accumulate, block, 0), whole) << block;
+    for (const Index saved : {3000, 4096, 9000}) EXPECT_EQ(in_blocks(accumulate, 100, saved), whole) << saved;
+  }
 }
 
 // Smooth functions explain each other at any size: that takes a triangle.

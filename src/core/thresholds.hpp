@@ -30,6 +30,8 @@ inline constexpr double kSafeGramCondition = 1e4;
 
 // --- The frame of a summary ----------------------------------------------------------------------------------------
 
+// Sums about a mean that has moved since are centred anew if more than this times the variance that is left cancels.
+inline constexpr double kCancelled = 16;
 // A sample is like those that made the frame while ‖y‖² is at most this; typical is p/n of them. Solving for y errs as
 // a change of P's columns by eps·‖y‖ of their lengths would.
 inline constexpr double kAlike = 8;

@@ -77,8 +77,8 @@ class Deviations {
   }
 
  private:
-  // Of a tile: as many as features, so that adding it to a Gram matrix moves as much of the one as of the other, and a
-  // tile of few features stays in a core's own cache.
+  // Of a tile: enough vectors for products to be fast, and so few that they stay in a core's own cache if they have few
+  // features.
   Index width() const { return on_->remote() ? 8192 : 384; }
   Vector root_sums(const linalg::Array& Z, Index first) const;  // Σ √w z of a tile that begins there; may change it
 

@@ -27,12 +27,13 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
 void pack_frame(TensorWriter& file, const std::string& prefix, const FramedState& framed) {
   const linalg::Places& features = framed.frame->features;
   file.set(prefix + "varying", framed.frame->size());
-  file.set(prefix + "measured", framed.measured);  // so that a summary continued from a file is the same to the bit
   for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
     file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
   }
   file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), framed.frame->size()).cast<double>());
   file.add(prefix + "frame", linalg::download(framed.frame->whole()));
+  // So that a summary continued from a file is the same to the bit.
+  if (framed.measured.size() > 0) file.add_vector(prefix + "measured", framed.measured);
 }
 
 std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::string& prefix, Index size,
@@ -63,7 +64,13 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
   if (framed) {
     FramedState all(std::move(count), frame, state.on->upload(std::move(G)));
-    if (file.has_text(prefix + "measured")) all.measured = file.real(prefix + "measured");  // older files lack it
+    if (all.frame->scaled() && file.has(prefix + "measured")) {  // older files lack it
+      all.measured = file.vector(prefix + "measured", size);
+      const Vector squares = all.G.on().diagonal(all.G);
+      if (!(all.measured.array() >= 0 && all.measured.array() <= 2 * squares.array()).all()) {
+        file.fail("it is damaged: what was measured of its frame is not of its samples");
+      }
+    }
     state.compressed = std::move(all);
   } else {
     state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
@@ -162,8 +169,9 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose(),
                      unpack_weights(file, prefix, waiting));
   if (file.has_text(prefix + "unlike")) state->unlike = file.integer(prefix + "unlike", 0);  // older files lack it
-  if (state->unlike > waiting)
-    file.fail(fmt::format("{} of {} waiting samples are unlike others", state->unlike, waiting));
+  if (state->unlike > std::min(waiting, state->framed() != nullptr ? Summary::State::kMostUnlike : 0)) {
+    file.fail(fmt::format("it is damaged: {} of {} waiting samples are unlike others", state->unlike, waiting));
+  }
   return state;
 }
 

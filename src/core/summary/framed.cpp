@@ -33,59 +33,6 @@ Places features_in_order(const Frame& frame, const Layout& layout) {
 
 }  // namespace
 
-Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
-  const double weight = samples.total();
-  if (samples.weights.size() == 0) {
-    return {samples.count(), weight, on.sum_of_deviations(samples.X, origin) / weight};
-  }
-  // Σ w (x - origin) = Σ √w z of deviations z = √w (x - origin)
-  const Deviations Z(on, samples, origin, Vector::Zero(origin.size()));
-  return {samples.count(), weight, Z.weighted_sum() / weight};
-}
-
-namespace {
-
-// z = √w ((x - origin) - mean) in place of Z = x - origin, so that samples travel once.
-CentredSamples centred_there(const Array& Z, const Vector& weights) {
-  const Backend& on = Z.on();
-  const Index n = Z.cols();
-  const bool weighted = weights.size() > 0;
-  const double total = weighted ? weights.sum() : static_cast<double>(n);
-  const Vector sum = weighted ? Vector(on.download(on.AB(Z, on.upload(weights)))) : on.row_sums(Z);
-  Count count{n, total, sum / total};
-  on.add_outer(Z, count.mean, Vector::Ones(n), -1);
-  if (weighted) on.scale_columns(Z, weights.cwiseSqrt());
-  return {std::move(count), Deviations(Z)};
-}
-
-Array loaded(const Backend& on, const WeightedSamples& samples, Index first, Index count, const Vector& origin) {
-  return on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
-}
-
-}  // namespace
-
-CentredSamples centred(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
-  if (on.remote()) return centred_there(loaded(on, samples, 0, samples.count(), origin), samples.weights);
-  Count count = count_of(on, samples, origin);
-  Deviations Xc(on, samples, origin, count.mean);
-  return {std::move(count), std::move(Xc)};
-}
-
-void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin) {
-  constexpr Index most = 8192;
-  const Backend& on = sum.G.on();
-  const Index n = samples.count();
-  Array next = loaded(on, samples, 0, std::min(most, n), origin);
-  for (Index first = 0; first < n; first += most) {
-    const Index count = next.cols(), after = std::min(most, n - first - count);
-    const bool weighted = samples.weights.size() > 0;
-    const CentredSamples piece = centred_there(std::exchange(next, Array()),
-                                               weighted ? Vector(samples.weights.segment(first, count)) : Vector());
-    sum.add(piece.Xc, piece.count);
-    if (after > 0) next = loaded(on, samples, first + count, after, origin);
-  }
-}
-
 FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout, Scales scales, const Array& products)
     : count(std::move(count_)) {
   Framed framed = make_frame(Z, layout, scales, products);
@@ -108,20 +55,21 @@ std::pair<FramedState, std::vector<Index>> FramedState::enter(const WeightedSamp
   return {std::move(now), std::move(framed.unlike)};
 }
 
-// Measuring costs as much as a few hundred samples, so it waits until there are twice as many, as long as these are no
-// larger than those before: κ can then have grown by p/λ_max at most, with λ_max of G at unit size.
-bool FramedState::outgrown(const FramedState& before) {
-  const Backend& on = G.on();
-  const double growth = on.diagonal(G).sum() / on.diagonal(before.G).sum(), more = count.weight / before.count.weight;
-  if (count.weight <= 2 * measured && growth <= 2 * more) return false;
-  measured = count.weight;
-  return frame->outgrown(G);
+// Measuring κ at unit size costs as much as a few hundred samples, so it waits until a feature's sum of squares has grown
+// g = 4 times. G grows only, so that λ_min at unit size has fallen g times at most, and κ risen g p/λ_max times.
+bool FramedState::outgrown() {
+  constexpr double g = 4;
+  const Vector squares = G.on().diagonal(G);
+  if (measured.size() > 0 && (squares.array() <= g * measured.array()).all()) return false;
+  if (frame->outgrown(G)) return true;
+  if (frame->scaled()) measured = squares;
+  return false;
 }
 
 std::optional<std::vector<Index>> FramedState::add(const WeightedSamples& samples, const Vector& origin) {
   auto [entered, waiting] = enter(samples, origin);
   const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= samples.count();
-  if (most_are_unlike || entered.outgrown(*this)) return std::nullopt;
+  if (most_are_unlike || entered.outgrown()) return std::nullopt;
   *this = std::move(entered);
   return std::move(waiting);
 }

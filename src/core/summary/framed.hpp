@@ -26,7 +26,7 @@ struct FramedState {
   Count count;
   std::shared_ptr<const Frame> frame;  // P
   linalg::Array G;                     // upper triangle
-  double measured = 0;                 // the weight of the samples when G was last found well conditioned
+  Vector measured;  // G's diagonal when κ at unit size was last measured; empty if never, or if the frame whitens
 
   // Z Zᵀ = Xc Xcᵀ of `count` samples; `products` as for make_frame.
   FramedState(const Deviations& Z, Count count, const Layout& layout, Scales scales,
@@ -53,20 +53,8 @@ struct FramedState {
  private:
   // With the samples inside, and which of them have to wait.
   std::pair<FramedState, std::vector<Index>> enter(const WeightedSamples& samples, const Vector& origin) const;
-  bool outgrown(const FramedState& before);  // by samples added since; notes when it has measured
+  bool outgrown();  // notes when it has measured
   void make_anew(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
 };
-
-// The mean of the rows relative to an origin.
-Count count_of(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
-
-// The same, and the deviations from it.
-struct CentredSamples {
-  Count count;
-  Deviations Xc;
-};
-CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
-// Adds them to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
-void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
 
 }  // namespace cgmca

@@ -26,6 +26,59 @@ void Count::join(const Count& other) {
   mean += other.weight / weight * (other.mean - mean);
 }
 
+Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
+  const double weight = samples.total();
+  if (samples.weights.size() == 0) {
+    return {samples.count(), weight, on.sum_of_deviations(samples.X, origin) / weight};
+  }
+  // Σ w (x - origin) = Σ √w z of deviations z = √w (x - origin)
+  const Deviations Z(on, samples, origin, Vector::Zero(origin.size()));
+  return {samples.count(), weight, Z.weighted_sum() / weight};
+}
+
+namespace {
+
+// z = √w ((x - origin) - mean) in place of Z = x - origin, so that samples travel once.
+CentredSamples centred_there(const Array& Z, const Vector& weights) {
+  const Backend& on = Z.on();
+  const Index n = Z.cols();
+  const bool weighted = weights.size() > 0;
+  const double total = weighted ? weights.sum() : static_cast<double>(n);
+  const Vector sum = weighted ? Vector(on.download(on.AB(Z, on.upload(weights)))) : on.row_sums(Z);
+  Count count{n, total, sum / total};
+  on.add_outer(Z, count.mean, Vector::Ones(n), -1);
+  if (weighted) on.scale_columns(Z, weights.cwiseSqrt());
+  return {std::move(count), Deviations(Z)};
+}
+
+Array loaded(const Backend& on, const WeightedSamples& samples, Index first, Index count, const Vector& origin) {
+  return on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
+}
+
+}  // namespace
+
+CentredSamples centred(const Backend& on, const WeightedSamples& samples, const Vector& origin) {
+  if (on.remote()) return centred_there(loaded(on, samples, 0, samples.count(), origin), samples.weights);
+  Count count = count_of(on, samples, origin);
+  Deviations Xc(on, samples, origin, count.mean);
+  return {std::move(count), std::move(Xc)};
+}
+
+void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin) {
+  constexpr Index most = 8192;
+  const Backend& on = sum.G.on();
+  const Index n = samples.count();
+  Array next = loaded(on, samples, 0, std::min(most, n), origin);
+  for (Index first = 0; first < n; first += most) {
+    const Index count = next.cols(), after = std::min(most, n - first - count);
+    const bool weighted = samples.weights.size() > 0;
+    const CentredSamples piece = centred_there(std::exchange(next, Array()),
+                                               weighted ? Vector(samples.weights.segment(first, count)) : Vector());
+    sum.add(piece.Xc, piece.count);
+    if (after > 0) next = loaded(on, samples, first + count, after, origin);
+  }
+}
+
 void GramState::add(const Deviations& Xc, const Count& added) {
   factors.clear();
   Xc.sums_added_to(G);
@@ -33,16 +86,23 @@ void GramState::add(const Deviations& Xc, const Count& added) {
   count.join(added);
 }
 
-// With z from the mean of n_a samples, (17) is Σ z zᵀ - (Σ z)(Σ z)ᵀ / n, n of all samples.
-GramState GramState::with(const Deviations& Z, const WeightedSamples& samples) const {
+// With z from the mean of n_a samples, (17) is Σ z zᵀ - (Σ z)(Σ z)ᵀ / n, n of all samples: one pass less than with the
+// mean of the new ones. Where the mean moves far, this would cancel.
+GramState GramState::with(const WeightedSamples& samples, const Vector& origin) const {
   const Backend& on = G.on();
-  Deviations::Sums sums = Z.sums_added_to(on.copy(G));
+  Deviations::Sums sums = Deviations(on, samples, origin, count.mean).sums_added_to(on.copy(G));
   Count now = count;
   now.samples += samples.count();
   now.weight += samples.total();
   now.mean += sums.sum / now.weight;
-  on.add_gram(sums.G, on.upload(sums.sum), -1 / now.weight);
-  return {std::move(now), std::move(sums.G)};
+  const Vector step = sums.sum / std::sqrt(now.weight);
+  on.add_gram(sums.G, on.upload(step), -1);
+  const bool cancels = (step.array().square() > thresholds::kCancelled * on.diagonal(sums.G).array()).any();
+  if (!cancels) return {std::move(now), std::move(sums.G)};
+  GramState all = *this;
+  const auto [more, Xc] = centred(on, samples, origin);
+  all.add(Xc, more);
+  return all;
 }
 
 Vector GramState::merge(const GramState& other, const Vector& shift) {

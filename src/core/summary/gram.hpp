@@ -22,6 +22,16 @@ struct Count {
   void join(const Count& other);
 };
 
+// The mean of samples relative to an origin.
+Count count_of(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
+
+// The same, and the deviations from it.
+struct CentredSamples {
+  Count count;
+  Deviations Xc;
+};
+CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
+
 struct GramState {
   Count count;
   linalg::Array G;  // p×p, upper triangle
@@ -37,14 +47,16 @@ struct GramState {
   GramState& operator=(GramState&&) noexcept = default;
   ~GramState() = default;
 
-  void add(const Deviations& Xc, const Count& added);  // Xc are deviations from added.mean
-  // This with more samples; `Z` are their deviations from the mean so far, which takes one pass less.
-  GramState with(const Deviations& Z, const WeightedSamples& samples) const;
+  void add(const Deviations& Xc, const Count& added);                          // Xc are deviations from added.mean
+  GramState with(const WeightedSamples& samples, const Vector& origin) const;  // this with more samples
   Vector merge(const GramState& other, const Vector& shift);  // shift: its origin minus ours; returns s
   linalg::Array theta() &&;                                   // G/(n-1), both triangles, in place of G
   // Z (p×r) with Z Zᵀ = G, by pivoted Cholesky of the features at unit variance. What a dependent feature has beyond
   // the others in G is rounding of the size eps; its square root would be mistaken for a direction.
   linalg::Array root() const;
 };
+
+// Adds samples to a sum, some at a time: while a remote back end multiplies these, the next ones travel.
+void add_in_pieces(GramState& sum, const WeightedSamples& samples, const Vector& origin);
 
 }  // namespace cgmca

@@ -15,7 +15,7 @@ constexpr Index kKeptRoom = 4096;
 void Rows::append(const WeightedSamples& samples, Index first, Index count, Index most) {
   const Index needed = count_ + count;
   if (samples_.cols() < needed) {
-    samples_.conservativeResize(Eigen::NoChange, std::min(most, std::max(needed, 2 * samples_.cols())));
+    samples_.conservativeResize(Eigen::NoChange, std::max(needed, std::min(most, 2 * samples_.cols())));
   }
   by_columns(layout_.size(), count, [&](Index from, Index some) {
     for (Index i = 0; i < layout_.domains(); ++i) {

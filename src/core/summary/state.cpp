@@ -20,8 +20,6 @@ using linalg::Backend;
 
 // A shorter block is joined to the next one.
 constexpr Index kShortBlock = 1024;
-// Samples unlike those that made the frame wait until there are more of them than this.
-constexpr Index kMostUnlike = 1024;
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
 // It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
@@ -45,7 +43,7 @@ Array gram_of_varying(const Deviations& Xc) {
     if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
   }
   const Index p = spread.size(), a = static_cast<Index>(varying.size());
-  if (a > p - p / 16) return Xc.sums().G;
+  if (a >= p - p / 16) return Xc.sums().G;
   const Array all = on.zeros(p, p);
   on.assign_at(all, varying, varying, Xc.sums(&varying).G);
   return all;
@@ -159,6 +157,7 @@ void Summary::State::compress_rows() {
   }
   const Index fresh = rows.count() - unlike;
   if (fresh == 0) return;
+  const auto in_lanes = own_threads(fresh);
   const auto waiting = framed()->add(rows.by_domain().columns(unlike, fresh), origin);
   if (!waiting) return renew_frame();
   linalg::Places kept(static_cast<std::size_t>(unlike));
@@ -175,9 +174,13 @@ void Summary::State::renew_frame() {
   unlike = 0;
 }
 
+std::optional<OwnThreads> Summary::State::own_threads(Index count) const {
+  using Own = std::optional<OwnThreads>;
+  return lanes_for(*on, layout.size(), count) > 1 ? Own(std::in_place) : Own();
+}
+
 Index Summary::State::compress(const WeightedSamples& samples) {
-  std::optional<OwnThreads> in_lanes;
-  if (lanes_for(*on, layout.size(), samples.count()) > 1) in_lanes.emplace();
+  const auto in_lanes = own_threads(samples.count());
   if (nothing_compressed()) {
     const auto p = static_cast<double>(layout.size());
     const auto n = static_cast<double>(std::min(samples.count(), first_block()));
@@ -216,7 +219,7 @@ void Summary::State::compress_first(const WeightedSamples& samples) {
 
 void Summary::State::add_to_gram(const WeightedSamples& samples) {
   GramState* form = gram();
-  GramState sum = form->with(Deviations(*on, samples, origin, form->count.mean), samples);
+  GramState sum = form->with(samples, origin);
   if (accumulate == Accumulate::automatic) {
     const Vector added = on->diagonal(sum.G) - on->diagonal(form->G);
     if (!safety.carry(added, layout)) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cgmca/summary.hpp>
+#include <cgmca/threads.hpp>
+#include <optional>
 #include <variant>
 
 #include "choose.hpp"
@@ -17,6 +19,8 @@ struct Summary::State {
   // be fast, few enough to keep memory small. Blocks end where the number of samples is a multiple of this, so that those
   // of a file, which are as long, need not be copied.
   static constexpr Index kBlock = 4096;
+  // Samples unlike those that made the frame wait until there are more of them than this.
+  static constexpr Index kMostUnlike = 1024;
 
   State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
 
@@ -59,6 +63,9 @@ struct Summary::State {
   void add_to_gram(const WeightedSamples& samples);
   void add_to_frame(const WeightedSamples& samples);
   void renew_frame();
+  // For the time that so many samples are compressed, wherever they were before: the same bits, then, however they were
+  // cut into blocks.
+  std::optional<OwnThreads> own_threads(Index count) const;
   void turn_to_framed();
   Scales scales() const;  // of frames
   State moved_to(const linalg::Backend& target) const;

@@ -2,6 +2,7 @@
 
 #include <cgmca/domain.hpp>
 #include <cgmca/error.hpp>
+#include <cgmca/summary.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,11 +83,7 @@ std::string InputOptions::text() const {
                      static_cast<int>(complex), id);
 }
 
-Index block_samples(Index features) {
-  constexpr Index bytes = 16'000'000, in_a_summary = 4096;
-  const Index samples = std::max<Index>(1, bytes / (features * static_cast<Index>(sizeof(double))));
-  return samples < in_a_summary ? samples : samples / in_a_summary * in_a_summary;
-}
+Index block_samples(Index features) { return cgmca::block_samples(features, 16'000'000); }
 
 SampleReader::SampleReader(const std::string& source, const InputOptions& options)
     : source_(source), options_(options), reader_(std::in_place, source, options.read()) {

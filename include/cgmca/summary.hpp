@@ -55,6 +55,10 @@ const char* name(SummaryForm form);       // "rows", "qr", "gram"
 // Whether samples that are in both of two summaries may be counted twice.
 enum class Repeats { refuse, allow };
 
+// How many samples to read at a time, if their numbers should take about so many bytes: whole blocks of a summary if that
+// is as many, because these are added without a copy.
+Index block_samples(Index features, Index bytes);
+
 // All that a fit needs to know of matched samples of m >= 1 domains.
 class Summary {
  public:

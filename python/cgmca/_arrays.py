@@ -6,10 +6,9 @@ from typing import Any, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
-from ._core import BlockReader
+from ._core import BlockReader, block_samples
 
-# Bytes that are read at a time, but whole blocks of a summary, which it adds without a copy.
-_BYTES, _ROWS = 1 << 23, 4096
+_BYTES = 1 << 23  # that are read at a time
 
 
 class ArrayFiles:
@@ -43,15 +42,17 @@ class ArrayFiles:
         return int(counts[0])
 
     def blocks(self, rows: range) -> Iterator[List[Any]]:
-        """The arrays of these rows, of all files, some at a time. ValueError for NaN and infinity, with their place."""
+        """The arrays of these rows, of all files, some at a time; once, for the files are read forwards. ValueError for
+        NaN and infinity, with their place."""
         for reader in self._readers:
             reader.skip(rows.start)
-        size = max(1, _BYTES // (8 * sum(self.features)))
-        size = size if size < _ROWS else size // _ROWS * _ROWS
+        size = block_samples(sum(self.features), _BYTES)
         for first in range(rows.start, rows.stop, size):
             blocks = [reader.next(min(size, rows.stop - first)) for reader in self._readers]
             for path, reader, block in zip(self.paths, self._readers, blocks):
-                if not np.isfinite(block.sum()) and not np.isfinite(block).all():
+                with np.errstate(over="ignore", invalid="ignore"):
+                    suspicious = not np.isfinite(block.sum())
+                if suspicious and not np.isfinite(block).all():
                     row, column = np.argwhere(~np.isfinite(block))[0]
                     raise ValueError(f"'{path}' holds {block[row, column]} at {reader.place(first + row, column)}; "
                                      "remove or mend such samples first")

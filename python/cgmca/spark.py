@@ -47,8 +47,8 @@ def summarize(frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight:
     ----------
     frame : pyspark.sql.DataFrame, str, or list or dict of str
         Or the path of a Parquet file, or of a folder of them, which the driver and all executors can read: a local or
-        shared one, or any that ``pyarrow.dataset.dataset`` takes. Or the paths of files of arrays that `cgmca.read`
-        reads, one for each domain; X, Y and weight are not given then.
+        shared one, or any that ``pyarrow.dataset.dataset`` takes. Or the paths of .npy, .npz, .h5, .mat, .csv or .idx
+        files, one for each domain; X, Y and weight are not given then.
     X, Y : str or list of str; X also a list or dict of them, one for each domain
         The columns of each domain: a column of arrays, of ML vectors or of numbers, or a list of number columns. A list
         of names without Y is one domain for each: ``["optical", "radar", "infrared"]``.
@@ -394,8 +394,9 @@ class _Arrays:
 
 
 def _absolute(path: Any) -> str:
-    """A local path as executors need it, which work in folders of their own; an address of another kind as it is."""
-    return os.path.abspath(path) if os.path.exists(path) else str(path)
+    """A local path, perhaps with `:member`, as executors need it, which work in folders of their own; an address of
+    another kind as it is."""
+    return os.path.abspath(path) if os.path.exists(_core.file_of(str(path))) else str(path)
 
 
 def _share_bytes(session: Any, whole: int, features: int) -> int:

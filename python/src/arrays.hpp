@@ -8,6 +8,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <cgmca/samples.hpp>
+#include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
 
 #include <algorithm>
@@ -60,11 +61,9 @@ std::vector<Samples> matched_samples(const py::sequence& arrays);
 void check_matched(const std::vector<Samples>& domains);
 Index features_of(const std::vector<Samples>& domains);  // all together
 
-// Samples to a block: about 32 MB of numbers, and whole blocks of a summary, which are not copied then.
+// Samples to a block: about 32 MB of numbers.
 inline Index block_samples(Index features, Index megabytes = 32) {
-  constexpr Index in_a_summary = 4096;
-  const Index samples = std::clamp<Index>(megabytes * (1 << 20) / 8 / std::max<Index>(features, 1), 16, 1 << 16);
-  return samples < in_a_summary ? samples : samples / in_a_summary * in_a_summary;
+  return std::clamp<Index>(cgmca::block_samples(features, megabytes * (1 << 20)), 16, 1 << 16);
 }
 
 inline void let_signals_through() {

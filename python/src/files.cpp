@@ -61,6 +61,9 @@ void bind_files(py::module_& module) {
         return to_rows(read_images(folder, names));
       },
       py::arg("folder"), py::arg("names"));
+  module.def("file_of", &file_of, py::arg("source"), "The path of a source without its `:member`.");
+  module.def("block_samples", &cgmca::block_samples, py::arg("features"), py::arg("bytes"),
+             "How many samples to read at a time, if their numbers should take about so many bytes.");
   py::class_<BlockReader>(module, "BlockReader", "A matrix read in blocks of samples.")
       .def(py::init([](const std::string& source, bool columns, const std::string& complex, bool share) {
              check_exists(file_of(source));

@@ -16,6 +16,12 @@
 #include "state.hpp"
 
 namespace cgmca {
+
+Index block_samples(Index features, Index bytes) {
+  const Index samples = std::max<Index>(1, bytes / (std::max<Index>(features, 1) * Index{sizeof(double)}));
+  return samples < Summary::State::kBlock ? samples : samples / Summary::State::kBlock * Summary::State::kBlock;
+}
+
 namespace {
 
 using thresholds::kLargestValue;

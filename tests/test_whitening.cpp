@@ -1,4 +1,6 @@
 // Whitening by triangles and by spectra (docs/method.md section 2): the same maps, whichever is taken.
+#include <cmath>
+
 #include "testing.hpp"
 
 namespace cgmca {
@@ -74,6 +76,21 @@ TEST(Whitening, ByTriangleOnlyWhereItIsSafe) {
   const Model alike = fitted();
   EXPECT_EQ(alike.certificate.route, "qr: gesdd, triangle; B gesdd");
   EXPECT_LT(alike.certificate.constraint_residuals[0], 1e-8);  // eps·κ, of either way
+}
+
+// Features of very different sizes, the smallest first: each direction is as accurate as its features are.
+TEST(Whitening, BySpectrumErrsRelativeToTheSizesOfFeatures) {
+  Random random(21);
+  Pairs pairs = random_pairs(random, 60, 40, 3000, 1.0);
+  for (Index j = 0; j < 60; ++j) pairs.X1.row(j) *= std::pow(10, -6.0 * (1 - static_cast<double>(j) / 59));
+  for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr}) {
+    Summary summary({60, 40}, accumulate);
+    summary.add(pairs.X1, pairs.X2);
+    const Covariance C = Covariance::data(Domain::one, 30);
+    const Model model = fit(summary, C, C);
+    EXPECT_TRUE(model.certificate.route.starts_with("qr: gesdd")) << model.certificate.route;
+    EXPECT_LE(model.certificate.constraint_residuals[0], 3e-13);
+  }
 }
 
 // Features that others determine, in any unit: the maps are those of the spectrum, or the spectrum is taken.

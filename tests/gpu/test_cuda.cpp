@@ -90,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CudaFits,
                                            Shape{8, 6, 9000, 3, true}, Shape{8, 6, 9000, 3, false, true},
                                            Shape{8, 6, 300, 3, true, true}, Shape{120, 90, 3000, 45},
                                            Shape{300, 200, 120, 50}, Shape{200, 150, 2000, 60, true, true}),
-                         [](const auto& info) {
-                           const Shape& s = info.param;
+                         [](const auto& instance) {
+                           const Shape& s = instance.param;
                            return std::to_string(s.d1) + "_" + std::to_string(s.d2) + "_" + std::to_string(s.n) +
                                   (s.dependent ? "_dependent" : "") + (s.ill_conditioned ? "_ill" : "");
                          });

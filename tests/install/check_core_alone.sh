@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Configures and builds the core where the libraries of file formats cannot be found, and looks what the result needs:
-# BLAS and LAPACK, fmt, and the runtimes of C, C++ and Fortran.
+# Configures and builds the core where the libraries of file formats and MPI cannot be found, and looks what the result
+# needs: BLAS and LAPACK, fmt, and the runtimes of C, C++ and Fortran.
 #   usage: check_core_alone.sh SOURCE_DIR BUILD_DIR [CMAKE_OPTION…]
 set -euo pipefail
 source_dir=$1 build_dir=$2
@@ -21,7 +21,11 @@ done
 unset PKG_CONFIG_PATH
 export PKG_CONFIG_LIBDIR=$only
 cmake -S "$source_dir" -B "$build_dir" -G Ninja -DCGMCA_IO=OFF -DCGMCA_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON "$@"
+  -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DMPI_C_COMPILER=/bin/false "$@"
+if ninja -C "$build_dir" -t targets all | grep -i mpi; then
+  echo "MPI was not found, and is to be compiled all the same: see above" >&2
+  exit 1
+fi
 cmake --build "$build_dir" --target cgmca
 
 library=$(find "$build_dir" -name libcgmca.so)

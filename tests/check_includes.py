@@ -40,6 +40,7 @@ threads
 parallel
 random
 thresholds
+distributions
 samples
 linalg
 device
@@ -62,12 +63,12 @@ certify
 fit
 verify
 lsqr
-student
 translate
 device_matrix
 calibrate
 fuse
 classify
+correlation_tests
 tune
 permutation
 """

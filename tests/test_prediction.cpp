@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/student.hpp"
+#include "core/distributions.hpp"
 #include "testing.hpp"
 
 namespace cgmca {

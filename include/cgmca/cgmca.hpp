@@ -43,6 +43,8 @@
 //
 #include <cgmca/tune.hpp>
 //
+#include <cgmca/correlation_tests.hpp>
+//
 #include <cgmca/permutation.hpp>
 //
 #include <cgmca/image.hpp>

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "linalg/linalg.hpp"
-#include "student.hpp"
+#include "distributions.hpp"
 #include "translate_scores.hpp"
 
 namespace cgmca {

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import zlib
 
 import dask
 import dask.array
@@ -205,11 +206,19 @@ def test_what_does_not_match_is_refused(data):
         cgmca.dask.fit(cgmca.MCA(3, calibrate=5), X, Y)
 
 
-def test_a_summary_of_another_format_version_is_refused():
-    state = pickle.dumps(cgmca.Summary(2, 1).add(np.ones((3, 2)), np.ones((3, 1))))
-    assert state.count(b'"version":"2"') == 1
+def test_a_summary_that_was_changed_or_has_another_format_version_is_refused(tmp_path):
+    summary = cgmca.Summary(2, 1).add(np.ones((3, 2)), np.ones((3, 1)))
+    state = pickle.dumps(summary)
+    assert state.count(b'"version":"4"') == 1
+    with pytest.raises(ValueError, match="the file is damaged or was changed"):
+        pickle.loads(state.replace(b'"version":"4"', b'"version":"9"'))
+    summary.save(tmp_path / "s")
+    content = (tmp_path / "s").read_bytes().replace(b'"version":"4"', b'"version":"9"')
+    place = content.index(b'"checksum":"') + len(b'"checksum":"')
+    zeroed = content[:place] + b"00000000" + content[place + 8:]
+    (tmp_path / "s").write_bytes(content[:place] + b"%08x" % zlib.crc32(zeroed) + content[place + 8:])
     with pytest.raises(ValueError, match="a cgmca-summary of format version 9; this cgmca .* reads version"):
-        pickle.loads(state.replace(b'"version":"2"', b'"version":"9"'))
+        cgmca.Summary.load(tmp_path / "s")
 
 
 # Several processes

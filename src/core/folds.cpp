@@ -146,19 +146,11 @@ Summary Folds::all() const { return training(0, -1); }
 
 void Folds::save(const std::string& path) const { pack().save(path); }
 std::string Folds::to_bytes() const { return pack().bytes(); }
-Folds Folds::load(const std::string& path) {
-  return unpack(TensorReader(path, kFormat, {kSummaryVersion, kWeightedVersion}));
-}
-Folds Folds::from_bytes(std::string_view bytes) {
-  return unpack(TensorReader(bytes, kFormat, {kSummaryVersion, kWeightedVersion}));
-}
+Folds Folds::load(const std::string& path) { return unpack(TensorReader(path, kFormat, kSummaryVersions)); }
+Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kSummaryVersions)); }
 
 TensorWriter Folds::pack() const {
-  bool any_weighted = false;
-  for (const auto& repeat : parts_) {
-    for (const Summary& part : repeat) any_weighted = any_weighted || part.state().weighted();
-  }
-  TensorWriter file(kFormat, version_of(any_weighted));
+  TensorWriter file(kFormat, kSummaryVersion);
   const auto sets = static_cast<Index>(dealt_.size());
   file.set("folds", options_.folds);
   file.set("repeats", options_.repeats);
@@ -175,12 +167,15 @@ TensorWriter Folds::pack() const {
 }
 
 Folds Folds::unpack(const TensorReader& file) {
-  constexpr Index most = 10000;
-  FoldOptions options{file.integer("folds", 2), file.integer("repeats", 0), 0, file.choice("accumulate", kAccumulates)};
+  FoldOptions options{file.count("folds", 2), file.count("repeats", 0), 0, file.choice("accumulate", kAccumulates)};
   const std::string& seed = file.text("seed");
   const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
   if (error != std::errc{} || end != seed.data() + seed.size()) file.fail(fmt::format("'{}' is not a seed", seed));
-  if (options.folds > most || options.repeats > most) file.fail("more folds than a file can hold");
+  if (!file.has_text(prefix_of(static_cast<std::size_t>(std::max<Index>(1, options.repeats) - 1),
+                               static_cast<std::size_t>(options.folds - 1)) +
+                     "samples")) {
+    file.fail(fmt::format("it is damaged: it lacks some of {} folds", options.folds));
+  }
   const Summary first(unpack_summary(file, prefix_of(0, 0)));
   Folds folds(first.state().info, options);
   folds.dealt_.clear();

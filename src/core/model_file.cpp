@@ -1,5 +1,5 @@
-// Models as safetensors files (docs/architecture.md). Two domains compared by weight 1 are written in version 1, which
-// earlier programs read; other models are of version 2.
+// Models as safetensors files (docs/architecture.md). They are written in version 3, which has a checksum. Versions 1
+// (two domains compared by weight 1) and 2 (others) hold the same without one.
 #include <cgmca/model.hpp>
 
 #include <fmt/format.h>
@@ -18,8 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "cgmca-model";
-constexpr Index kMostDomains = 1000;  // far beyond any file, and small enough to calculate with
-const FormatVersions kVersions(1, 2);
+const FormatVersions kVersions(1, 3, 3);
 
 Domain at(std::size_t i) { return static_cast<Domain>(i + 1); }
 
@@ -27,7 +26,8 @@ std::string of_two(const std::string& name, std::size_t i, std::size_t j) {
   return fmt::format("{}{}_{}", name, i + 1, j + 1);
 }
 
-bool is_first_version(const Model& model) { return model.count() == 2 && model.certificate.weights(0, 1) == 1; }
+// Two domains compared by weight 1 need neither a graph nor a search.
+bool is_simple(const Model& model) { return model.count() == 2 && model.certificate.weights(0, 1) == 1; }
 
 void save_settings(TensorWriter& file, const FitSettings& settings) {
   for (std::size_t i = 0; i < settings.covariance.size(); ++i) {
@@ -139,7 +139,7 @@ void load_domain_facts(const TensorReader& file, Model& model) {
   }
 }
 
-// Of version 2: the graph, how the optimum was proved, and the search.
+// Of models that are not simple: the graph, how the optimum was proved, and the search.
 void save_proof(TensorWriter& file, const Certificate& certificate) {
   file.add("graph", certificate.weights);
   file.set("certified", certificate.certified ? "true" : "false");
@@ -213,12 +213,7 @@ void load_pairs(const TensorReader& file, Model& model) {
   }
 }
 
-Index load_count(const TensorReader& file) {
-  if (!file.has_text("domains")) return 2;
-  const Index domains = file.integer("domains", 2);
-  if (domains > kMostDomains) file.fail(fmt::format("a model of {} domains", domains));
-  return domains;
-}
+Index load_count(const TensorReader& file) { return file.has_text("domains") ? file.count("domains", 2) : 2; }
 
 }  // namespace
 
@@ -228,9 +223,9 @@ std::string Model::to_bytes() const { return pack().bytes(); }
 Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kVersions)); }
 
 TensorWriter Model::pack() const {
-  const bool first = is_first_version(*this);
-  TensorWriter file(kFormat, first ? kVersions.oldest : kVersions.newest);
-  if (!first) file.set("domains", count());
+  const bool simple = is_simple(*this);
+  TensorWriter file(kFormat, kVersions.newest);
+  if (!simple) file.set("domains", count());
   file.set("samples", samples);
   if (total_weight != static_cast<double>(samples)) file.set("total_weight", total_weight);
   file.set("k", common_dimension);
@@ -242,7 +237,7 @@ TensorWriter Model::pack() const {
   file.set("min_gap", certificate.min_gap);
   file.set("route", certificate.route);
   save_settings(file, settings);
-  if (!first) save_proof(file, certificate);
+  if (!simple) save_proof(file, certificate);
   if (count() == 2) {
     file.add_vector("singular_A", certificate.singular_A);
     file.add_vector("singular_B", certificate.singular_B);

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/atomic_file.hpp"
+#include "support/crc32.hpp"
 
 namespace cgmca {
 namespace {
@@ -20,6 +21,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the file's arrays are little-endian");
 
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // as the reference implementation
+
+// A file with a checksum begins so, after the length of its header; then come its digits.
+constexpr std::string_view kSealedStart = R"({"__metadata__":{"checksum":")", kNoDigits = "00000000";
 
 std::size_t size_in_bytes(const Matrix& matrix) { return static_cast<std::size_t>(matrix.size()) * sizeof(double); }
 
@@ -31,6 +35,7 @@ std::string padded_to_eight(std::string header) {
 }  // namespace
 
 TensorWriter::TensorWriter(const std::string& format, Index version) {
+  set("checksum", std::string(kNoDigits));  // the first entry
   set("format", format);
   set("version", version);
   set("written_by", std::string("cgmca " CGMCA_VERSION));
@@ -47,22 +52,33 @@ void TensorWriter::add_vector(const std::string& name, const VectorView& vector)
   tensors_.push_back({name, {vector.size()}, vector});
 }
 
-std::string TensorWriter::header() const {
-  nlohmann::ordered_json header;
-  for (const auto& [key, text] : metadata_) header["__metadata__"][key] = text;
+std::string TensorWriter::sealed_header() const {
+  const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
+  std::string text = R"({"__metadata__":{)";  // text by text: a document of many arrays would be slow
+  for (const auto& [key, value] : metadata_) text += fmt::format("{}:{},", quoted(key), quoted(value));
+  text.back() = '}';
   Index offset = 0;
   for (const Tensor& tensor : tensors_) {
     const Index end = offset + tensor.transposed.size() * static_cast<Index>(sizeof(double));
-    header[tensor.name] = {{"dtype", "F64"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    text += fmt::format(R"(,{}:{{"dtype":"F64","shape":[{}],"data_offsets":[{},{}]}})", quoted(tensor.name),
+                        fmt::join(tensor.shape, ","), offset, end);
     offset = end;
   }
-  const std::string text = padded_to_eight(header.dump());
+  text = padded_to_eight(text + '}');
   const std::uint64_t length = text.size();
-  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
+  if (length > kLargestHeader) {
+    throw InvalidInput(fmt::format("{} arrays need a header of {} bytes; a safetensors file has at most {}",
+                                   tensors_.size(), length, kLargestHeader));
+  }
+  std::string start = std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
+  Crc32 checksum;
+  checksum.add(start.data(), start.size());
+  for (const Tensor& tensor : tensors_) checksum.add(tensor.transposed.data(), size_in_bytes(tensor.transposed));
+  return start.replace(sizeof length + kSealedStart.size(), kNoDigits.size(), checksum.text());
 }
 
 void TensorWriter::save(const std::string& path) const {
-  const std::string start = header();
+  const std::string start = sealed_header();
   AtomicFile file(path);
   file.write(start.data(), start.size());
   for (const Tensor& tensor : tensors_) file.write(tensor.transposed.data(), size_in_bytes(tensor.transposed));
@@ -70,7 +86,7 @@ void TensorWriter::save(const std::string& path) const {
 }
 
 std::string TensorWriter::bytes() const {
-  std::string result = header();
+  std::string result = sealed_header();
   std::size_t size = result.size();
   for (const Tensor& tensor : tensors_) size += size_in_bytes(tensor.transposed);
   result.reserve(size);
@@ -95,19 +111,54 @@ void TensorReader::open(std::uint64_t file_size, const std::string& format, Form
   if (file_size < sizeof length) fail(fmt::format("{} bytes, too short for a safetensors file", file_size));
   read_at(0, &length, sizeof length);
   if (length > kLargestHeader || length > file_size - sizeof length) {
-    fail(fmt::format("not a safetensors file, or a truncated one: a header of {} bytes in a file of {}", length,
-                     file_size));
+    fail(fmt::format("not a safetensors file, or it is damaged or truncated: a header of {} bytes in a file of {}",
+                     length, file_size));
   }
   std::string header(length, '\0');
   read_at(sizeof length, header.data(), length);
   data_begin_ = sizeof length + length;
-  if (const std::string problem = header_.parse(header); !problem.empty()) fail(problem);
+  const bool sealed = check_seal(header, file_size);
+  if (const std::string problem = header_.parse(header); !problem.empty()) {
+    fail(fmt::format("not a safetensors file, or it is damaged: {}", problem));
+  }
   if (const std::string problem = header_.check_layout(file_size - data_begin_); !problem.empty()) fail(problem);
+  check_format(format, versions, sealed);
+}
 
-  if (!has_text("format")) fail(fmt::format("a safetensors file, but not a {}", format));
+// Whether the header begins with a checksum; then it has to be that of the file.
+bool TensorReader::check_seal(const std::string& header, std::uint64_t file_size) const {
+  constexpr std::uint64_t piece_size = 1 << 20;
+  if (!header.starts_with(kSealedStart) || header.size() < kSealedStart.size() + kNoDigits.size()) return false;
+  const std::uint64_t length = header.size();
+  std::string unsealed = header;
+  unsealed.replace(kSealedStart.size(), kNoDigits.size(), kNoDigits);
+  Crc32 checksum;
+  checksum.add(&length, sizeof length);
+  checksum.add(unsealed.data(), unsealed.size());
+  std::vector<char> piece(std::min(piece_size, file_size - data_begin_));
+  for (std::uint64_t at = data_begin_; at < file_size; at += piece.size()) {
+    piece.resize(std::min(piece_size, file_size - at));
+    read_at(at, piece.data(), piece.size());
+    checksum.add(piece.data(), piece.size());
+  }
+  const std::string noted = header.substr(kSealedStart.size(), kNoDigits.size());
+  if (noted == checksum.text()) return true;
+  fail(
+      fmt::format("the file is damaged or was changed: its checksum is '{}', but that of its contents is '{}'. Copy or "
+                  "make it again",
+                  noted, checksum.text()));
+}
+
+void TensorReader::check_format(const std::string& format, const FormatVersions& versions, bool sealed) const {
+  if (!has_text("format")) fail(fmt::format("a safetensors file, but not a {}, or it is damaged", format));
   if (text("format") != format) fail(fmt::format("a {}, not a {}", text("format"), format));
   for (Index version = versions.oldest; version <= versions.newest; ++version) {
-    if (text("version") == fmt::format("{}", version)) return;
+    if (text("version") != fmt::format("{}", version)) continue;
+    if (sealed || (version < versions.sealed && !has_text("checksum"))) return;
+    fail(
+        fmt::format("the file is damaged or was changed: its header does not begin with the checksum that a {} of "
+                    "version {} has",
+                    format, version));
   }
   fail(
       fmt::format("a {} of format version {}; this cgmca ({}) reads version{}. Make it again with this cgmca, or read "
@@ -139,6 +190,13 @@ Index TensorReader::integer(const std::string& key, Index least) const {
     fail(fmt::format("'{}' is '{}', not a whole number of at least {}", key, digits, least));
   }
   return value;
+}
+
+Index TensorReader::count(const std::string& key, Index least) const {
+  const Index value = integer(key, least);
+  if (value <= static_cast<Index>(header_.metadata.size())) return value;
+  fail(fmt::format("'{}' is {}, but the metadata of so many have more than {} entries", key, value,
+                   header_.metadata.size()));
 }
 
 double TensorReader::real(const std::string& key) const {

@@ -1,12 +1,15 @@
 // Safetensors files: an 8-byte length, a JSON header, raw little-endian arrays.
 //
-//   { "__metadata__": { "format": "cgmca-…", "version": "1", … every scalar, as text … },
+//   { "__metadata__": { "checksum": "…", "format": "cgmca-…", "version": "1", … every scalar, as text … },
 //     "name": { "dtype": "F64", "shape": [rows, columns], "data_offsets": [begin, end] }, … }
 //
 // Arrays are in row-major order, so that other programs see the shape a reader of the mathematics expects. They are
 // written as F64; F32 is read too. Hand-written because the format's own library is in Rust, and Debian has none for
 // C++. The reader does not trust the file: it checks every size against the file's before it allocates, and its memory
-// for the header stays below the header's own size plus a constant.
+// for the header stays below some ten times the header's own size, which is at most the file's.
+//
+// The checksum is the CRC-32 of the whole file with its own eight digits as zeros, and the header begins with it. So
+// every flipped bit is noticed. It protects against damage, not against people: they can compute it anew.
 #pragma once
 
 #include <cgmca/types.hpp>
@@ -38,7 +41,7 @@ class TensorWriter {
   std::string bytes() const;                 // what save would write
 
  private:
-  std::string header() const;  // with its length before it
+  std::string sealed_header() const;  // with its length before it, and the checksum of all inside
 
   struct Tensor {
     std::string name;
@@ -52,8 +55,9 @@ class TensorWriter {
 // The versions of a format that are read.
 struct FormatVersions {
   FormatVersions(Index only = 1) : oldest(only), newest(only) {}  // NOLINT: a number is one version
-  FormatVersions(Index oldest_, Index newest_) : oldest(oldest_), newest(newest_) {}
+  FormatVersions(Index oldest_, Index newest_, Index sealed_) : oldest(oldest_), newest(newest_), sealed(sealed_) {}
   Index oldest, newest;
+  Index sealed = 2;  // files of this version and newer ones have a checksum; others may have one
 };
 
 class TensorReader {
@@ -67,6 +71,8 @@ class TensorReader {
   bool has_text(const std::string& key) const { return header_.metadata.contains(key); }
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index least) const;
+  // The same for a number of things that each have entries of their own in the metadata: no more than there are entries.
+  Index count(const std::string& key, Index least) const;
   double real(const std::string& key) const;
   bool has(const std::string& name) const { return header_.tensors.contains(name); }
   Index length(const std::string& name) const;  // of one dimension; fails of any other
@@ -85,6 +91,8 @@ class TensorReader {
 
  private:
   void open(std::uint64_t file_size, const std::string& format, FormatVersions versions);
+  bool check_seal(const std::string& header, std::uint64_t file_size) const;  // false: there is none
+  void check_format(const std::string& format, const FormatVersions& versions, bool sealed) const;
   void read_at(std::uint64_t offset, void* into, std::uint64_t count) const;
   const TensorEntry& find(const std::string& name, const std::vector<Index>& shape) const;
   void read_numbers(const TensorEntry& tensor, Index first, Index count, double* into) const;

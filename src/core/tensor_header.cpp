@@ -9,7 +9,7 @@
 namespace cgmca {
 namespace {
 
-constexpr std::size_t kMostTensors = 1024, kMostMetadata = 16384, kMostDimensions = 8;
+constexpr std::size_t kMostDimensions = 8;  // the number of arrays is limited by the size of the header alone
 
 // The header, event by event: a document tree could take many times the header's size.
 class HeaderParser : public nlohmann::json_sax<nlohmann::json> {
@@ -39,13 +39,11 @@ class HeaderParser : public nlohmann::json_sax<nlohmann::json> {
       place_ = Place::header_value;
       if (name_ == "__metadata__")
         return !seen_metadata_ ? (seen_metadata_ = true) : reject("two __metadata__ entries");
-      if (tensors.size() >= kMostTensors) return reject(fmt::format("more than {} arrays", kMostTensors));
       return tensors.try_emplace(name_).second || reject(fmt::format("two arrays named '{}'", name_));
     }
     field_ = key;
     if (place_ == Place::metadata) {
       place_ = Place::metadata_value;
-      if (metadata.size() >= kMostMetadata) return reject(fmt::format("more than {} metadata entries", kMostMetadata));
       return metadata.try_emplace(field_).second || reject(fmt::format("two metadata entries named '{}'", field_));
     }
     if (place_ != Place::tensor) return reject(fmt::format("the key '{}' where none belongs", field_));

@@ -15,6 +15,6 @@ const char* cgmca_version() { return CGMCA_VERSION; }
 namespace cgmca {
 
 const char* version() { return CGMCA_VERSION; }
-Index summary_format_version() { return kWeightedVersion; }
+Index summary_format_version() { return kSummaryVersion; }
 
 }  // namespace cgmca

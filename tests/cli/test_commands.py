@@ -1,6 +1,7 @@
 """Every subcommand does what it says, as an independent computation with NumPy sees it."""
 
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -173,6 +174,8 @@ def test_verify_does_not_believe_the_file(folder):
     forged = content.replace(b'"objective":"' + objective.encode(), b'"objective":"' + b"0." + b"1" * (len(objective) - 2))
     assert forged != content and len(forged) == len(content)
     (folder / "m").write_bytes(forged)
+    assert "the file is damaged or was changed" in folder.fails(3, "verify", "m", "a.npy", "b.npy")
+    (folder / "m").write_bytes(sealed(forged))
     assert "claimed" in folder.run("verify", "m", "a.npy", "b.npy").err
 
 
@@ -186,8 +189,17 @@ def rewritten(path, arrays, metadata):
         begin, end = header[name]["data_offsets"]
         data[begin:end] = np.ascontiguousarray(values, dtype="<f8").tobytes()
     header["__metadata__"].update(metadata)
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(data))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    path.write_bytes(sealed(len(text).to_bytes(8, "little") + text + bytes(data)))
+
+
+def sealed(content):
+    """A file with the checksum that belongs to it: zlib's CRC-32 of all bytes, with zeros for its own digits."""
+    start = b'{"__metadata__":{"checksum":"'
+    place = 8 + len(start)
+    assert content[8:place] == start
+    zeroed = content[:place] + b"00000000" + content[place + 8:]
+    return content[:place] + b"%08x" % zlib.crc32(zeroed) + content[place + 8:]
 
 
 def tensor(path, name):
@@ -251,7 +263,7 @@ def test_a_summary_of_an_earlier_format_is_refused_by_name(folder):
     folder.ok("summarize", "a.npy", "b.npy", "-o", "s")
     rewritten(folder / "s", {}, {"version": "1"})
     message = folder.fails(3, "fit", "--summary", "s", "-o", "m")
-    assert "cgmca-summary of format version 1" in message and "reads versions 2 to 3" in message
+    assert "cgmca-summary of format version 1" in message and "reads versions 2 to 4" in message
 
 
 def test_verify_refutes_reordered_pairs(folder):

@@ -116,13 +116,14 @@ def test_the_same_pairs_are_merged_once(folder):
 
 
 def test_summaries_without_identity_merge_as_before(folder):
-    from test_commands import rewritten
+    from test_commands import rewritten, sealed
     folder.summary()
     content = (folder / "s").read_bytes()
     header = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])
     del header["__metadata__"]["inputs"]
-    text = json.dumps(header).encode()
-    (folder / "old").write_bytes(len(text).to_bytes(8, "little") + text + content[8 + int.from_bytes(content[:8], "little"):])
+    text = json.dumps(header, separators=(",", ":")).encode()
+    (folder / "old").write_bytes(
+        sealed(len(text).to_bytes(8, "little") + text + content[8 + int.from_bytes(content[:8], "little"):]))
     assert folder.ok("merge", "old", "old", "s", "-o", "t", "--json").json["n"] == 180
     rewritten(folder / "s", {}, {"inputs": "no list"})
     assert "inputs" in folder.fails(3, "info", "s")

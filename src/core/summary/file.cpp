@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFormat = "cgmca-summary";
 
 TensorWriter packed(const Summary::State& state, const std::string& note) {
-  TensorWriter file(kFormat, version_of(state.weighted()));
+  TensorWriter file(kFormat, kSummaryVersion);
   pack(file, "", state);
   if (!note.empty()) file.set("note", note);
   return file;
@@ -139,9 +139,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
 }
 
 std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const std::string& prefix) {
-  constexpr Index most_domains = 1000;
-  const Index m = file.integer(prefix + "domains", 1);
-  if (m > most_domains) file.fail(fmt::format("a summary of {} domains", m));
+  const Index m = file.count(prefix + "domains", 1);
   std::vector<DomainInfo> info;
   std::vector<Spectrum> bounds;
   for (Index i = 0; i < m; ++i) {
@@ -179,11 +177,11 @@ void Summary::save(const std::string& path, const std::string& note) const { pac
 std::string Summary::to_bytes() const { return packed(*state_, {}).bytes(); }
 
 Summary Summary::from_bytes(std::string_view bytes) {
-  return Summary(unpack_summary(TensorReader(bytes, kFormat, {kSummaryVersion, kWeightedVersion}), ""));
+  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersions), ""));
 }
 
 Summary Summary::load(const std::string& path, std::string* note) {
-  const TensorReader file(path, kFormat, {kSummaryVersion, kWeightedVersion});
+  const TensorReader file(path, kFormat, kSummaryVersions);
   if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
   return Summary(unpack_summary(file, ""));
 }

@@ -9,10 +9,9 @@
 
 namespace cgmca {
 
-// 1 had two domains, and means that were not relative to an origin. 2 has no weights, and is still written where there
-// are none; 3 has them.
-inline constexpr Index kSummaryVersion = 2, kWeightedVersion = 3;
-inline Index version_of(bool weighted) { return weighted ? kWeightedVersion : kSummaryVersion; }
+// 1 had two domains, and means that were not relative to an origin. 2 has no weights; 3 has them. 4 has a checksum.
+inline constexpr Index kSummaryVersion = 4;
+inline const FormatVersions kSummaryVersions(2, kSummaryVersion, 4);
 
 // `prefix` sets several summaries of one file apart.
 void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state);

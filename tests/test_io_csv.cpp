@@ -94,7 +94,8 @@ TEST_F(CsvTest, ABadFieldIsNamedByLineAndColumn) {
   expect_says(refusal("1,2\n3,h\xf6he\n"), {"'h\\xf6he' is not a number"});
   expect_says(refusal("1,2\n3," + std::string(59, 'x') + "日本\n"), {std::string(59, 'x') + "…' is no"});
   expect_says(refusal("mass [kg],\"a, b\"\n1,2\n3,?\n"), {"line 3, column 'a, b': '?' is not a number"});
-  expect_says(refusal("name,a\nanna,2\n"), {"line 2, column 'name': 'anna' is not a number", "as the ID column (--id)"});
+  expect_says(refusal("name,a\nanna,2\n"),
+              {"line 2, column 'name': 'anna' is not a number", "as the ID column (--id)"});
 }
 
 TEST_F(CsvTest, ARaggedLineIsRefusedWithItsNumberOfColumns) {
@@ -177,6 +178,62 @@ TEST_F(CsvTest, NumbersBesideTheIdColumnAreAHeaderOnlyIfThatIsCertain) {
   EXPECT_TRUE(names("7,2019,2020\n8,3,4\n", "1").empty());
   expect_says(message_of<FormatError>([&] { names("name,2019,2020\nanna,3,4\n", "1"); }),
               {"a.csv': its first line may be a header or a sample", "by its header, 'name'"});
+}
+
+TEST_F(CsvTest, AFirstColumnWithoutANameNamesTheSamplesIfItCan) {
+  using Names = std::vector<std::string>;
+  const auto open = [&](const std::string& text, const std::string& id = "") {
+    put_bytes(path("a.csv"), text);
+    return BlockReader(path("a.csv"), {.id = id});
+  };
+  // As R's write.csv and pandas' to_csv write row numbers, names and filtered numbers.
+  for (const std::string text :
+       {"\"\",\"x\",\"y\"\n\"1\",1,2\n\"2\",3,4.5\n\"3\",-6,7\n", ",x,y\n0,1,2\n1,3,4.5\n2,-6,7\n",
+        ",x,y\n7,1,2\n2,3,4.5\n30,-6,7\n", ",x,y\nMazda RX4,1,2\nDatsun,3,4.5\nHornet,-6,7\n",
+        "\"\";\"x\";\"y\"\n\"1\";1;2\n\"2\";3;4,5\n\"3\";-6;7\n"}) {
+    EXPECT_EQ(read_text(text), three) << text;
+    BlockReader reader = open(text);
+    EXPECT_EQ(reader.feature_names(), (Names{"x", "y"}));
+    ASSERT_EQ(reader.notes().size(), 1);
+    expect_says(reader.notes()[0],
+                {"the first column has no name (", "samples' names, not for a feature", "--id none"});
+    EXPECT_EQ(reader.next(9), three);
+    EXPECT_EQ(reader.ids().size(), 3);
+    expect_says(reader.place(1, 0), {"line 3, column 'x'"});
+  }
+  // Whatever its form, with 'none' it is a feature.
+  BlockReader all = open(",x\n0,1\n1,3\n", "none");
+  EXPECT_EQ(all.next(9), (Matrix(2, 2) << 0, 1, 1, 3).finished());
+  EXPECT_TRUE(all.notes().empty());
+  EXPECT_EQ(read_text(",s1,s2\nx,1,3\ny,2,4\n", "a.csv", {.columns = true}), (Matrix(2, 2) << 1, 3, 2, 4).finished());
+  EXPECT_EQ(read_text("1,2\n", "a.csv", {.columns = true, .id = "none"}).rows(), 1);
+  // Measured numbers, repeated ones and gaps name nothing; nor does a column with a name.
+  for (const std::string text :
+       {",x\n0.5,1\n1.5,2\n", ",x\n1,1\n1,2\n", ",x\n-1,1\n2,2\n", ",x\n1,1\n,2\n", "n,x\n1,1\n2,2\n"}) {
+    EXPECT_EQ(open(text).features(), 2) << text;
+    EXPECT_TRUE(open(text).notes().empty()) << text;
+  }
+}
+
+TEST_F(CsvTest, AFirstLineWithABlankFirstCellIsAHeader) {
+  put_bytes(path("a.csv"), ",1100,1102.5\ns1,1,2\ns2,3,4.5\ns3,-6,7\n");
+  EXPECT_EQ(read(path("a.csv")), three);
+  EXPECT_EQ(BlockReader(path("a.csv")).feature_names(), (std::vector<std::string>{"1100", "1102.5"}));
+  EXPECT_EQ(read(path("a.csv"), {.id = "1"}), three);
+  put_bytes(path("a.csv"), ",1100,1102\n0.5,1,2\n0.7,3,4.5\n");  // says what to write if it is a sample
+  EXPECT_EQ(read(path("a.csv")).cols(), 2);
+  expect_says(BlockReader(path("a.csv")).notes().at(0), {"first line is taken for a header", "write NaN"});
+  EXPECT_EQ(read_text("NaN,1100,1102\n0.5,1,2\n0.7,3,4.5\n").cols(), 3);
+}
+
+TEST_F(CsvTest, TextAboveIdsIsAHeaderWhateverIsBesideIt) {
+  const auto names = [&](const std::string& text) {
+    put_bytes(path("a.csv"), text);
+    return BlockReader(path("a.csv"), {.id = "1"}).feature_names();
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("sample,1102.5,1100\n17,1,2\n18,3,4\n"), (Names{"1102.5", "1100"}));
+  EXPECT_EQ(names("sample,9.5,9,8.5,8,7.5\ns1,1,2,3,4,5\n"), (Names{"9.5", "9", "8.5", "8", "7.5"}));
 }
 
 TEST_F(CsvTest, AnIdColumnThatIsNotThereIsRefusedWithThoseThatAre) {

@@ -22,8 +22,8 @@
 // Compressed IDX and NPZ stream if samples and their features lie in order in the file. They do not
 // with `columns` alone, or in Fortran order alone. CSV does not stream with `columns`.
 //
-// Text (.csv .tsv) is read as spreadsheets, pandas and Octave write it. A first line with text in it is a
-// header. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
+// Text (.csv .tsv) is read as spreadsheets, pandas, R and Octave write it. A first line with text in it is a
+// header, and so is one whose first cell is blank. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
 // or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands
 // separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)
 // is NaN; the caller decides whether that is allowed. A column may name the samples
@@ -58,15 +58,18 @@ struct ReadOptions {
   // than two dimensions the last is the samples and those before it are flattened.
   bool columns = false;
   ComplexAs complex = ComplexAs::refuse;  // how complex numbers are read
-  // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature.
+  // Text files only: the column that names samples, by its place from 1 or by its header. It is not a feature. "none":
+  // all columns are features. If empty, a first column without a name in the header names the samples if its cells in
+  // the first 100 lines differ and are texts or whole numbers from 0 on: R's write.csv and pandas' to_csv write row
+  // numbers there, which as a feature of two domains would have a correlation of 1. notes() says so.
   std::string id = {};
   // Only a share of the samples will be read. Then the checksum of a stored member of .npz is not checked, because that
   // needs the whole file. (The checksum of compressed data is checked if they are read to their end.)
   bool share = false;
 };
 
-// Reads the whole matrix, features × samples. Throws IoError (cannot be read) or FormatError (not what it
-// claims to be).
+// Reads the whole matrix, features × samples. What a first column without a name is taken for, see ReadOptions::id; a
+// BlockReader can tell. Throws IoError (cannot be read) or FormatError (not what it claims to be).
 Matrix read(const std::string& source, const ReadOptions& options = {});
 
 // A matrix read in blocks of samples, in bounded memory where the table above says "stream"; other
@@ -88,6 +91,10 @@ class BlockReader {
   // The names of the samples handed out last (ReadOptions::id), without blanks around them; none if no column has
   // them.
   const std::vector<std::string>& ids() const;
+  bool is_text() const;  // whether a column can name the samples
+  // What was decided about the file that no option has said, in sentences for its user: which column was taken for
+  // the samples' names, or which line for a header. Mostly none.
+  std::vector<std::string> notes() const;
   // The place in the file of a number that was handed out, for messages: "line 14, column 'age'" or
   // "line 14, column 3" in text, "row 14, column 3" elsewhere, all from 1.
   std::string place(Index sample, Index feature) const;

@@ -4,7 +4,9 @@
 //   first line (if two are equally frequent, the first of this list). But ; or tab is used if only
 //   that makes a table of the first lines, as in "1,5;2,7".
 // - Header: the first line is one if one of its fields, apart from the ID column, is neither a
-//   number nor missing.
+//   number nor missing, or if its first field is empty and another is not.
+// - A first column without a name in the header has the samples' IDs if it looks like them; see
+//   csv_dialect.hpp.
 // - Lines end in LF or CRLF; in CR if the file has no LF. Blank lines are skipped. Empty fields
 //   after the last column are ignored.
 // - Text is UTF-8, or UTF-16 with a byte order mark; names in Latin-1 are converted.
@@ -62,6 +64,8 @@ class Csv : public BlockReader::Source {
 
   std::vector<std::string> feature_names() const override { return names_; }
   const std::vector<std::string>& ids() const override { return ids_; }
+  bool is_text() const override { return true; }
+  std::vector<std::string> notes() const override { return dialect_.notes; }
 
   Index features() const override { return features_; }
   std::optional<Index> samples() const override {
@@ -100,10 +104,10 @@ class Csv : public BlockReader::Source {
                                        position_ - before, position_));
   }
 
-  // The index was made without an ID column, which may change whether the first line is a header.
+  // The index was made without a named ID column, which may change whether the first line is a header.
   void count() override {
     if (samples()) return;
-    if (dialect_.id < 0) index_ = load_row_index(path_);
+    if (dialect_.id < 0 || dialect_.found_id) index_ = load_row_index(path_);
     if (!index_) index_ = rows_left();
     mark_ = index_->mark == '.' ? Mark::point : index_->mark == ',' ? Mark::comma : mark_;
     mark_line_ = index_->mark_line;
@@ -220,7 +224,7 @@ class Csv : public BlockReader::Source {
   }
 
   std::string id_of(std::string_view field) const {
-    if (field.empty()) fail(dialect_.id, "the ID is missing; every sample needs one");
+    if (field.empty() && !dialect_.found_id) fail(dialect_.id, "the ID is missing; every sample needs one");
     return text_of(field);
   }
 
@@ -271,6 +275,8 @@ class CsvColumns : public BlockReader::Source {
   Index features() const override { return values_->features(); }
   std::optional<Index> samples() const override { return values_->samples(); }
   bool streams() const override { return false; }
+  bool is_text() const override { return true; }
+  std::vector<std::string> notes() const override { return file_->notes(); }
   Matrix next(Index max_samples) override { return values_->next(max_samples); }
   void skip(Index count) override { values_->skip(count); }
   std::string place(Index sample, Index feature, bool columns) const override {
@@ -295,7 +301,7 @@ Index write_csv_index(const std::string& path) {
 }
 
 std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&, const ReadOptions& options) {
-  if (options.columns && !options.id.empty())
+  if (options.columns && !options.id.empty() && options.id != no_id)
     throw InvalidInput(
         fmt::format("'{}' cannot have an ID column {}: its samples are columns, and IDs need samples as rows", path,
                     quoted(options.id)));

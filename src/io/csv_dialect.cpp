@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -78,7 +80,7 @@ std::optional<Index> place_of(const std::string& wanted) {
 
 // The place of the wanted ID column in the first line, from 0; -1 if it has none.
 Index find_id(std::string_view first, char separator, Index columns, const std::string& wanted) {
-  if (wanted.empty()) return -1;
+  if (wanted.empty() || wanted == no_id) return -1;
   if (const auto place = place_of(wanted)) return *place >= 1 && *place <= columns ? *place - 1 : -1;
   Index found = -1;
   each_field(first, separator, [&](Index place, std::string_view field) {
@@ -156,49 +158,101 @@ void check_id(const std::string& path, const Dialect& dialect, const std::string
         fmt::format("'{}' has only the column of the IDs; samples need at least one column of numbers", path));
 }
 
-// Whether the numbers beside the ID may be column names: at least two increasing whole numbers,
-// like years.
-bool like_years(std::string_view line, const Dialect& dialect) {
-  double before = -1, number = 0;
-  Index count = 0;
-  bool alike = true;
+// Whether the numbers beside the ID may be column names: at least two numbers that rise or fall,
+// like years or wavelengths. Fewer than five must be whole, because a sample may rise by chance.
+bool like_a_scale(std::string_view line, const Dialect& dialect) {
+  constexpr Index enough = 5;
+  double before = 0, number = 0;
+  Index count = 0, rises = 0, falls = 0;
+  bool numbers = true, whole = true;
   each_field(line, dialect.separator, [&](Index place, std::string_view field) {
     if (place >= dialect.columns || place == dialect.id) return true;
-    alike = field.find_first_not_of("0123456789") == std::string_view::npos && parse(field, number) == Cell::number &&
-            number > before;
+    numbers = parse(field, number) == Cell::number;
+    whole = whole && field.find_first_not_of("0123456789") == std::string_view::npos;
+    if (count > 0) rises += number > before, falls += number < before;
     before = number;
     ++count;
-    return alike;
+    return numbers;
   });
-  return alike && count > 1;
+  return numbers && count > 1 && (rises == count - 1 || falls == count - 1) && (whole || count >= enough);
 }
 
-std::string_view id_field(std::string_view line, const Dialect& dialect) {
-  std::string_view id;
-  each_field(line, dialect.separator,
-             [&](Index place, std::string_view field) { return id = field, place < dialect.id; });
-  return id;
+std::string_view field_at(std::string_view line, char separator, Index wanted) {
+  std::string_view found;
+  each_field(line, separator, [&](Index place, std::string_view field) { return found = field, place < wanted; });
+  return found;
 }
 
-// The first line is a header if it has text beside the ID column, or the wanted name in it, or
-// nothing in it. "id,2019,2020" is a header if "p1,…" follows, because IDs with digits suggest that
-// "id" is none. If "anna,…" follows, it cannot be decided.
+// Whether the first cell is blank and another is not.
+bool begins_blank(std::string_view line, const Dialect& dialect) {
+  bool blank = false, others = false;
+  each_field(line, dialect.separator, [&](Index place, std::string_view field) {
+    if (place == 0) blank = field.empty();
+    others = others || !field.empty();
+    return blank && !others;
+  });
+  return blank && others;
+}
+
+// The first line is a header if it has text beside the ID column; if its first cell is blank, as
+// programs write above the names or numbers of rows; or if its cell in the ID column is the wanted
+// name, is blank, or is text without digits above IDs that all have some: "id,2019,2020" is a header
+// if "p1,…" follows. If "anna,…" follows, it cannot be decided.
 bool is_header(const std::string& path, const Lines& lines, const Dialect& dialect, const std::string& wanted_id) {
+  if (begins_blank(lines[0], dialect)) return true;
   if (dialect.id >= 0) {
-    const auto has_digits = [](std::string_view id) {
+    const auto id_has_digits = [&](const std::string& line) {
+      const std::string_view id = field_at(line, dialect.separator, dialect.id);
       return id.find_first_of("0123456789") != std::string_view::npos;
     };
-    const std::string_view first = id_field(lines[0], dialect);
+    const std::string_view first = field_at(lines[0], dialect.separator, dialect.id);
     if (first.empty() || !place_of(wanted_id)) return true;
-    if (!has_digits(first) && like_years(lines[0], dialect)) {
-      if (lines.size() > 1 && has_digits(id_field(lines[1], dialect))) return true;
-      throw FormatError(
-          fmt::format("'{}': its first line may be a header or a sample; name the ID column by its header, {}, or put "
-                      "a header with text above the numbers",
-                      path, quoted(first)));
+    if (is_text(first) && !id_has_digits(lines[0])) {
+      if (lines.size() > 1 && std::all_of(lines.begin() + 1, lines.end(), id_has_digits)) return true;
+      if (like_a_scale(lines[0], dialect))
+        throw FormatError(fmt::format(
+            "'{}': its first line may be a header or a sample; name the ID column by its header, {}, or put "
+            "a header with text above the numbers",
+            path, quoted(first)));
     }
   }
   return has_text(lines[0], dialect.separator, dialect.columns, dialect.id);
+}
+
+// A text, or a whole number from 0 on.
+bool may_be_an_id(std::string_view field) {
+  double number = 0;
+  return is_text(field) || (parse(field, number) == Cell::number && number >= 0 && number == std::rint(number));
+}
+
+// Whether the first column has no name in the header, and its cells in the first lines are IDs that
+// differ.
+bool begins_with_ids(const Lines& lines, const Dialect& dialect) {
+  if (!dialect.header || dialect.columns < 2 || !begins_blank(lines[0], dialect)) return false;
+  std::set<std::string_view> seen;
+  return std::all_of(lines.begin() + 1, lines.end(), [&](const std::string& line) {
+    const std::string_view id = field_at(line, dialect.separator, 0);
+    return may_be_an_id(id) && seen.insert(id).second;
+  });
+}
+
+// Takes a first column without a name for the IDs if it looks like them, and notes it.
+void find_unnamed_id(const Lines& lines, Dialect& dialect) {
+  if (begins_with_ids(lines, dialect)) {
+    dialect.id = 0;
+    dialect.found_id = true;
+    std::string cells;
+    constexpr std::size_t shown = 3;
+    for (std::size_t line = 1; line < lines.size() && line <= shown; ++line)
+      cells += text_of(field_at(lines[line], dialect.separator, 0)) + ", ";
+    dialect.notes.push_back(
+        fmt::format("the first column has no name ({}…): it is taken for the samples' names, not for a feature. "
+                    "An ID column 'none' (--id none) makes it a feature",
+                    cells));
+  } else if (begins_blank(lines[0], dialect) && !has_text(lines[0], dialect.separator, dialect.columns, dialect.id)) {
+    dialect.notes.emplace_back(
+        "the first line is taken for a header, because its first cell is blank. If it is a sample, write NaN there");
+  }
 }
 
 }  // namespace
@@ -221,12 +275,13 @@ Dialect dialect_of(const std::string& path, const Records& records, bool tabs, c
   dialect.trailing_fields = count_fields(first, dialect.separator) > dialect.columns;
   dialect.id = find_id(first, dialect.separator, dialect.columns, wanted_id);
   dialect.header = is_header(path, lines, dialect, wanted_id);
+  if (wanted_id.empty()) find_unnamed_id(lines, dialect);
   if (dialect.header)
     each_field(first, dialect.separator, [&](Index place, std::string_view field) {
       if (place < dialect.columns) dialect.names.push_back(text_of(field));
       return true;
     });
-  if (!wanted_id.empty()) check_id(path, dialect, wanted_id);
+  if (!wanted_id.empty() && wanted_id != no_id) check_id(path, dialect, wanted_id);
   return dialect;
 }
 

@@ -2,6 +2,7 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <strings.h>
 
 #include <algorithm>
@@ -24,6 +25,11 @@ std::string separator_in_words(const std::string& path) {
   return dialect.separator == '\t' ? "separated by tabs" : fmt::format("separated by '{}'", dialect.separator);
 }
 
+std::vector<std::string> noted(const std::string& type, std::vector<std::string> notes) {
+  notes.insert(notes.begin(), type);
+  return notes;
+}
+
 ArrayInfo describe_whole(BlockReader::Source& source, std::string type) {
   ArrayInfo info{.name = "",
                  .shape = {},
@@ -40,7 +46,8 @@ ArrayInfo describe_whole(BlockReader::Source& source, std::string type) {
 FileInfo describe_csv(const std::string& path) {
   FileInfo info{fmt::format("CSV, {}", separator_in_words(path)), {}};
   try {
-    info.arrays = {describe_whole(*open_csv(path, "", {}), "text")};
+    const auto source = open_csv(path, "", {});
+    info.arrays = {describe_whole(*source, fmt::format("{}", fmt::join(noted("text", source->notes()), "; ")))};
   } catch (const FormatError&) {
     try {
       info.arrays = {describe_whole(*open_csv(path, "", {.id = "1"}), "text, after a column that names the samples")};

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bytes.hpp"
+#include "csv_dialect.hpp"
 #include "describe.hpp"
 #include "source.hpp"
 
@@ -147,7 +148,7 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
   const Format& format = format_of(name.path);
   if (!name.member.empty() && !format.has_members)
     throw InvalidInput(fmt::format("'{}' ({}) has no members: leave out ':{}'", name.path, format.name, name.member));
-  if (!options.id.empty() && format.open != io::open_csv)
+  if (!options.id.empty() && options.id != io::no_id && format.open != io::open_csv)
     throw InvalidInput(fmt::format("'{}' ({}) has no ID column '{}': only text files (.csv, .tsv) have one", name.path,
                                    format.name, options.id));
   return format.open(name.path, name.member, options);
@@ -206,6 +207,10 @@ BlockReader& BlockReader::operator=(BlockReader&&) noexcept = default;
 Index BlockReader::features() const { return source_->features(); }
 std::vector<std::string> BlockReader::feature_names() const { return source_->feature_names(); }
 const std::vector<std::string>& BlockReader::ids() const { return source_->ids(); }
+
+bool BlockReader::is_text() const { return source_->is_text(); }
+
+std::vector<std::string> BlockReader::notes() const { return source_->notes(); }
 std::string BlockReader::place(Index sample, Index feature) const { return source_->place(sample, feature, columns_); }
 std::optional<Index> BlockReader::samples() const { return source_->samples(); }
 Index BlockReader::position() const { return position_; }

@@ -26,6 +26,8 @@ class BlockReader::Source {
   // Where in the file a number is, for messages; `columns` is the option it was opened with.
   virtual std::string place(Index sample, Index feature, bool columns) const;
   virtual bool streams() const { return true; }
+  virtual bool is_text() const { return false; }
+  virtual std::vector<std::string> notes() const { return {}; }  // BlockReader::notes()
   // The next samples, at most max_samples, as features × samples; no columns at the end.
   virtual Matrix next(Index max_samples) = 0;
   // The same as floats. If single() is true, they represent all numbers exactly.

@@ -2,6 +2,8 @@
 // arrays are A(s, i, j) = 100 s + 3 i + j, 2 samples of 4×3 features; the text files have others.
 #include <cgmca/io.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -59,11 +61,29 @@ TEST(Fixtures, AMatlab73FileIsRead) {
   expect_says(refusal("matlab73.mat"), {"19 numeric arrays", "packed (double 2×4×3)"});
 }
 
-// Octave's own HDF5 files keep a matrix x as /x/value, with reversed axes.
-TEST(Fixtures, OctavesHdf5FileIsReadByColumns) {
-  EXPECT_EQ(read(fixture("octave.h5:/flat/value"), {.columns = true}), ramp(12, 2));
-  EXPECT_EQ(read(fixture("octave.h5"), {.columns = true}), ramp(12, 2));  // the only numeric one
-  const Matrix z = read(fixture("octave_complex.h5"), {.columns = true, .complex = ComplexAs::stack});
+// As written by make_object.py, which says what MATLAB writes. SciPy and Octave read the same.
+TEST(Fixtures, FieldsOfAnObjectAreRead) {
+  for (const char* name : {"m5spec", "packed"}) {
+    EXPECT_EQ(read(fixture(fmt::format("object.mat:{}.data", name))), ramp(4, 3)) << name;
+    expect_says(refusal(fmt::format("object.mat:{}", name)), {"is an object; name a field of it", "data (double 3×4)"});
+    expect_says(refusal(fmt::format("object.mat:{}.date", name)), {"did you mean 'data'?"});
+    expect_says(refusal(fmt::format("object.mat:{}.name", name)), {"is text (char)"});
+  }
+  std::vector<std::string> names;
+  for (const ArrayInfo& array : describe_file(fixture("object.mat")).arrays) names.push_back(array.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"m5spec.name", "m5spec.data", "m5spec.axisscale", "packed.name",
+                                             "packed.data", "packed.axisscale"}));
+}
+
+// Octave's own HDF5 files keep a matrix x as /x/value, with reversed axes. It is read as Octave shows it.
+TEST(Fixtures, OctavesHdf5FileIsReadAsOctaveShowsIt) {
+  for (const char* source : {"octave.h5:/flat/value", "octave.h5:flat", "octave.h5:/flat", "octave.h5"}) {
+    EXPECT_EQ(read(fixture(source)), ramp(12, 2)) << source;
+    EXPECT_EQ(read(fixture(source), {.columns = true}), ramp(12, 2).transpose()) << source;
+  }
+  EXPECT_EQ(describe_file(fixture("octave.h5")).arrays.at(1).shape, (std::vector<Index>{2, 12}));
+  EXPECT_EQ(read(fixture("octave.h5:flat")), read(fixture("octave_v7.mat:rows")));
+  const Matrix z = read(fixture("octave_complex.h5"), {.complex = ComplexAs::stack});
   EXPECT_EQ(z.topRows(12), ramp(12, 2));
   EXPECT_EQ(z.bottomRows(12), Matrix::Ones(12, 2));
 }

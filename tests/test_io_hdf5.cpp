@@ -56,6 +56,27 @@ TEST_F(Hdf5Test, WhatIsWrittenIsReadBackBitForBit) {
   EXPECT_EQ(files(), 1);
 }
 
+// x(s, i, j) = 100 s + 3 i + j of Octave is 3×4×2 in the file, and the group of x has an attribute.
+TEST_F(Hdf5Test, OctavesArraysOfThreeAxesAreReadLikeThoseOfMat) {
+  std::vector<double> numbers;
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 4; ++i)
+      for (int s = 0; s < 2; ++s) numbers.push_back(100.0 * s + 3 * i + j);
+  put("a.h5", "/x/value", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {3, 4, 2}, numbers);
+  const Matrix before = read_all(open_hdf5, path("a.h5"));
+  const hid_t file = H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t group = H5Gopen2(file, "/x", H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+  H5Aclose(H5Acreate2(group, "OCTAVE_NEW_FORMAT", H5T_NATIVE_UCHAR, space, H5P_DEFAULT, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Gclose(group);
+  H5Fclose(file);
+  EXPECT_EQ(before.rows(), 8);
+  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "x"), ramp(12, 2));
+  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "x", {.columns = true}).rows(), 8);
+  EXPECT_EQ(read_all(open_hdf5, path("a.h5"), "x", {.columns = true})(1, 0), 3);  // x(1, 2, 1)
+  EXPECT_EQ(describe_file(path("a.h5")).arrays.at(0).shape, (std::vector<Index>{2, 4, 3}));
+}
+
 TEST_F(Hdf5Test, APartOfALargerMatrixIsWrittenWithoutItsSurroundings) {
   const Matrix X = random_matrix(9, 12);
   write_hdf5(path("a.h5"), "X", X.block(2, 3, 4, 5));

@@ -5,6 +5,11 @@
 // matrix, and HDF5 reads it directly into that. If they are on the last axis (`columns`), the slab
 // is a row-major features × samples matrix. In both cases HDF5 converts integers and floats of any
 // width and byte order to double or float, and decompresses chunk by chunk.
+//
+// Octave (save -hdf5) keeps a variable x as a group /x with an attribute OCTAVE_NEW_FORMAT, and its
+// numbers as /x/value with the axes reversed. Such a dataset is read as Octave shows it and as the
+// .mat files have it (mat.cpp): its first axis, which is the last in the file, is the samples. `x`
+// then names the dataset too.
 #include "io/hdf5.hpp"
 
 #include "io/common.hpp"
@@ -74,6 +79,32 @@ Description describe(hid_t dataset) {
     found.refusal = "is empty: it has a type and no shape";
   }
   return found;
+}
+
+// Whether the object belongs to a variable of Octave: "/x" itself.
+bool is_octaves_group(hid_t file, const std::string& name) {
+  return H5Aexists_by_name(file, name.c_str(), "OCTAVE_NEW_FORMAT", H5P_DEFAULT) > 0;
+}
+
+constexpr std::string_view octaves_value = "/value";
+
+bool is_octaves_value(hid_t file, const std::string& name) {
+  return name.size() > octaves_value.size() && name.ends_with(octaves_value) &&
+         is_octaves_group(file, name.substr(0, name.size() - octaves_value.size()));
+}
+
+// For features that were flattened in row-major order: where each one is whose axes, in reversed
+// order, are flattened in row-major order.
+std::vector<Index> reversed_order(const std::vector<hsize_t>& axes) {
+  std::vector<Index> order = {0};
+  Index stride = 1;
+  for (std::size_t axis = axes.size(); axis-- > 0; stride *= static_cast<Index>(axes[axis])) {
+    std::vector<Index> longer;
+    for (const Index place : order)
+      for (Index i = 0; i < static_cast<Index>(axes[axis]); ++i) longer.push_back(place + i * stride);
+    order = std::move(longer);
+  }
+  return order;
 }
 
 struct Listing {
@@ -175,7 +206,7 @@ std::vector<std::string> stored_names(hid_t file, hid_t dataset, const std::stri
 class Hdf5Source final : public BlockReader::Source {
  public:
   Hdf5Source(const std::string& path, const std::string& member, const ReadOptions& options)
-      : columns_(options.columns), complex_as_(options.complex) {
+      : complex_as_(options.complex) {
     const Hdf5Session session;
     Hdf5Handle file = open_file(session, path);
     std::string name = member.empty() || member.front() == '/' ? member : "/" + member;
@@ -183,6 +214,9 @@ class Hdf5Source final : public BlockReader::Source {
       const std::vector<Member> members = list_datasets(session, file.get(), path);
       name = members[choose_member(path, members, name)].name;
     }
+    if (is_octaves_group(file.get(), name)) name += octaves_value;
+    const bool reversed = is_octaves_value(file.get(), name);
+    columns_ = options.columns != reversed;
     Hdf5Handle dataset = open_dataset(file.get(), name, columns_);
     if (!dataset) {
       choose_member(path, list_datasets(session, file.get(), path), name);
@@ -202,6 +236,11 @@ class Hdf5Source final : public BlockReader::Source {
     sample_axis_ = layout.sample_axis;
     samples_ = layout.samples;
     features_ = layout.features;
+    if (reversed && shape_.size() > 2) {
+      std::vector<hsize_t> axes = shape_;
+      axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(sample_axis_));
+      order_ = reversed_order(axes);
+    }
     set_feature_names(names_as_read(stored_names(file.get(), dataset.get(), name), features(), stacked));
     file_ = std::move(file);
     dataset_ = std::move(dataset);
@@ -244,6 +283,7 @@ class Hdf5Source final : public BlockReader::Source {
     } else if (X.size() > 0) {
       read(X.data(), count, member);
     }
+    if (!order_.empty()) X = X(order_, Eigen::all).eval();
     return X;
   }
 
@@ -263,13 +303,14 @@ class Hdf5Source final : public BlockReader::Source {
     }
   }
 
-  bool columns_, single_ = false;
+  bool columns_ = false, single_ = false;  // columns_: samples are on the last axis of the file
   ComplexAs complex_as_;
   std::optional<ComplexMembers> complex_;
   std::string where_;
   Hdf5Handle file_, dataset_;
   std::vector<hsize_t> shape_;
   std::size_t sample_axis_ = 0;
+  std::vector<Index> order_;  // of the features; empty: as they are read
   Index samples_ = 0, features_ = 0, position_ = 0;
 };
 
@@ -295,8 +336,10 @@ FileInfo describe_hdf5(const std::string& path) {
       if (name.ends_with(names_suffix) && is_there(name.substr(0, name.size() - names_suffix.size()))) continue;
       const Hdf5Handle dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
       const Description found = describe(dataset.get());
+      Shape shape = found.shape;
+      if (is_octaves_value(file.get(), name)) std::reverse(shape.begin(), shape.end());
       info.arrays.push_back(
-          {name, shape_of(found.shape), found.kind, stored_names(file.get(), dataset.get(), name), std::nullopt});
+          {name, shape_of(shape), found.kind, stored_names(file.get(), dataset.get(), name), std::nullopt});
       numeric.push_back(member.numeric && is_matrix(found.shape) && !found.complex);
     }
   }

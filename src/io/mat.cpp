@@ -1,5 +1,5 @@
 // .mat: MATLAB 5 (mat5.cpp) and MATLAB 7.3 (mat73.cpp). `file.mat:cfg.x` is the field x of the
-// struct cfg.
+// struct or object cfg.
 //
 // MATLAB stores arrays column-major: element (i1, i2, …) of an s1×s2×… array is at the position
 // i1 + s1 (i2 + s2 (…)). Samples are the first index (the last one if `columns`). The others are
@@ -80,23 +80,26 @@ Found find(MatFile& file, const std::string& path, const std::string& member) {
     if (name.size() == rest.size()) return found;
     rest = rest.substr(name.size() + 1);
     holder += (found.path.size() == 1 ? ":" : ".") + name;
-    if (found.variable.matlab_class != "struct")
+    if (!found.variable.has_fields())
       throw FormatError(
           fmt::format("'{}' is of class {} and has no fields: leave out '.{}'", holder, type_of(found.variable), rest));
     variables = file.list(found.path);
   }
 }
 
-// For a struct of which no field is named: lists the fields.
-[[noreturn]] void refuse_struct(MatFile& file, const std::string& path, const std::string& name, const MatPath& where) {
+// For a struct or an object of which no field is named: lists the fields.
+[[noreturn]] void refuse_struct(MatFile& file, const std::string& path, const MatVariable& variable,
+                                const MatPath& where) {
+  const std::string name = fmt::format("{}", fmt::join(where, "."));
   const std::vector<MatVariable> fields = file.list(where);
   std::vector<std::string> kinds;
   std::string example = fields.empty() ? "x" : fields.front().name;
   for (const Member& field : members_of(fields)) kinds.push_back(fmt::format("{} ({})", field.name, field.kind));
   if (const auto first = std::find_if(fields.begin(), fields.end(), is_numeric); first != fields.end())
     example = first->name;
-  throw FormatError(fmt::format("'{}' in '{}' is a struct; name a field of it, as in '{}:{}.{}': {}", name, path, path,
-                                name, example, fmt::join(kinds, ", ")));
+  throw FormatError(fmt::format("'{}' in '{}' is {} {}; name a field of it, as in '{}:{}.{}': {}", name, path,
+                                variable.matlab_class == "object" ? "an" : "a", variable.matlab_class, path, name,
+                                example, fmt::join(kinds, ", ")));
 }
 
 // Samples and features. Throws FormatError if their product overflows.
@@ -173,7 +176,7 @@ void describe_all(MatFile& file, const MatPath& path, FileInfo& info) {
                     .feature_names = {},
                     .missing = std::nullopt};
     try {
-      if (variable.matlab_class == "struct" && path.size() < deepest) {
+      if (variable.has_fields() && path.size() < deepest) {
         describe_all(file, found.path, info);
         continue;
       }
@@ -217,7 +220,7 @@ std::unique_ptr<BlockReader::Source> open_mat(const std::string& path, const std
   const Found found = find(*file, path, member);
   const std::string name = fmt::format("{}", fmt::join(found.path, "."));
   const std::string where = fmt::format("'{}' in '{}'", name, path);
-  if (found.variable.matlab_class == "struct") refuse_struct(*file, path, name, found.path);
+  if (found.variable.has_fields()) refuse_struct(*file, path, found.variable, found.path);
   if (!is_numeric(found.variable)) throw FormatError(fmt::format("{} {}", where, refusal(found.variable)));
   auto source = source_of(*file, found, options, where);
   const bool stacked = found.variable.complex && options.complex == ComplexAs::stack;

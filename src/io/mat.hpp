@@ -17,10 +17,13 @@
 namespace cgmca::io {
 
 struct MatVariable {
-  std::string name, matlab_class;  // "double", "logical", "cell", "struct", …
+  std::string name, matlab_class;  // "double", "logical", "cell", "struct", "object", …
   bool complex = false, sparse = false;
   bool single = false;  // a float represents all of its numbers (or their parts) exactly
   Shape shape;          // size() in MATLAB
+
+  // An object of an old class, such as the dataset of PLS_Toolbox, is a struct with the name of its class.
+  bool has_fields() const { return matlab_class == "struct" || matlab_class == "object"; }
 };
 
 using MatPath = std::vector<std::string>;  // {"cfg", "x"}: the field x of the struct cfg
@@ -32,7 +35,7 @@ class MatFile {
   MatFile& operator=(const MatFile&) = delete;
   virtual ~MatFile() = default;
 
-  // The fields of a struct, or the variables of the file if the path is empty. Throws FormatError
+  // The fields of a struct or an object, or the variables of the file if the path is empty. Throws FormatError
   // for an array of structs.
   virtual std::vector<MatVariable> list(const MatPath& path) = 0;
 

@@ -148,7 +148,7 @@ class Mat5File final : public MatFile {
   std::vector<MatVariable> list(const MatPath& path) override {
     if (path.empty()) return variables_;
     Mat5Node node = find(path);
-    if (node.kind != Mat5Class::structure) return {};
+    if (node.kind != Mat5Class::structure && node.kind != Mat5Class::object) return {};
     if (node.size() != 1) throw FormatError(refusal_of_struct_array(path.back(), node.shape));
     std::vector<MatVariable> found;
     for (const std::string& field : node.fields()) found.push_back(described(node.child(), field));

@@ -11,6 +11,7 @@
 //   8 + length, padded to 8      numbers: type, length, data; a second one for imaginary parts
 //   for a cell array             a variable without a name for each cell
 //   for a struct                 length of a field's name, names, a variable for each field
+//   for an object of an old class the name of the class, then as for a struct
 //   for a sparse matrix          row of each value, where each column begins, values, imaginary parts
 //
 // Hand-written because matio 1.5.23 does not notice a truncated file, does not check the checksum
@@ -117,7 +118,7 @@ class Mat5Node {
   // but stores 32-bit row numbers, which a full one does not have.
   bool is_sparse() const;
 
-  std::vector<std::string> fields();  // names of the fields of a struct, whose variables follow
+  std::vector<std::string> fields();  // names of the fields of a struct or an object, whose variables follow
   std::vector<std::string> texts();   // rows of a char array, or texts of a cell array; otherwise nothing
 
  private:

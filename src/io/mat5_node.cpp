@@ -133,6 +133,7 @@ Mat5Node Mat5Node::child() {
 }
 
 std::vector<std::string> Mat5Node::fields() {
+  if (kind == Mat5Class::object) pass();  // the name of its class
   const Part length = part(), names = part();
   const std::size_t each = length.data.size() < 4 ? 0 : word(length.data, 0);
   if (each == 0 && !names.data.empty()) frame_->damaged("a struct without the length of its fields' names");

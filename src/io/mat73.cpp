@@ -10,7 +10,8 @@
 //   MATLAB_sparse    the rows of a sparse matrix: a group of data, ir (row of each value) and jc
 //                    (where each column begins)
 //
-// Complex numbers are records of {real, imag}. A struct is a group of its fields. An array of
+// Complex numbers are records of {real, imag}. A struct is a group of its fields, and so is an
+// object of an old class, whose MATLAB_class is the name of that. An array of
 // structs is a group whose fields are references without a class. A cell array is a dataset of
 // references.
 //
@@ -80,7 +81,10 @@ MatVariable describe(hid_t object, const char* name) {
   if (H5Iget_type(object) != H5I_DATASET) {
     variable.sparse = H5Aexists(object, "MATLAB_sparse") > 0;
     if (variable.matlab_class.empty()) variable.matlab_class = variable.sparse ? "double" : "struct";
-    if (!variable.sparse) return variable;
+    if (!variable.sparse) {
+      if (variable.matlab_class != "struct") variable.matlab_class = "object";
+      return variable;
+    }
     variable.shape = shape_of_sparse(object);
     const Hdf5Handle data = open_dataset(object, "data");
     variable.complex = data && complex_members(Hdf5Handle(H5Dget_type(data.get()), H5Tclose).get()).has_value();

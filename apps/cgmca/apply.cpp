@@ -15,20 +15,20 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct ApplyArguments {
   std::string model, input, output, domain;
   MapOptions map;
 };
 
 // c1, c2, …: the header of a text file whose input has one.
-std::vector<std::string> names_of_components(const Options& options, const SampleReader& reader, Index k) {
+std::vector<std::string> names_of_components(const ApplyArguments& options, const SampleReader& reader, Index k) {
   std::vector<std::string> names;
   if (reader.feature_names().empty() || !is_text(options.output)) return names;
   for (Index j = 1; j <= k; ++j) names.push_back(fmt::format("c{}", j));
   return names;
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const ApplyArguments& options) {
   options.map.check();
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
@@ -48,7 +48,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_apply(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ApplyArguments>();
   auto& command = *app.add_subcommand("apply", "Map samples of one domain into the common space");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   command.add_option("X", options->input, "Samples of the domain, one per row")->required();

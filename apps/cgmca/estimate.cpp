@@ -11,8 +11,8 @@
 namespace cgmca::cli {
 namespace {
 
-constexpr double kProgram = 60e6;  // the program, its libraries and BLAS's buffers
-constexpr double kBlock = 40e6;    // a block of samples as read, converted and mapped
+constexpr double kProgram = 60e6;     // the program, its libraries and BLAS's buffers
+constexpr double kBlockBytes = 40e6;  // a block of samples as read, converted and mapped
 
 // Thin SVD of an m×n matrix by bidiagonalization and divide and conquer.
 double svd_flops(double m, double n) {
@@ -62,7 +62,7 @@ Estimate estimate_summary(const std::vector<Index>& features, std::optional<Inde
     estimate.memory = 5 * 8 * p * p;  // the factor, and 2p samples twice
     estimate.flops = (accumulate == Accumulate::gram ? 1 : 2) * samples * p * p;
   }
-  estimate.memory += kProgram + kBlock + held;
+  estimate.memory += kProgram + kBlockBytes + held;
   return estimate;
 }
 

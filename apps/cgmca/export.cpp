@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ExportArguments {
   std::string model, output;
 };
 
@@ -99,7 +99,7 @@ void write_arrays(const std::string& target, const std::vector<Array>& arrays) {
   }
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const ExportArguments& options) {
   const std::string extension = fs::path(options.output).extension().string();
   if (extension != ".mat" && extension != ".npz" && extension != ".h5" && extension != ".hdf5") {
     throw UsageError(fmt::format("'{}': export writes .mat, .npz or .h5", options.output));
@@ -120,7 +120,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_export(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportArguments>();
   auto& command = *app.add_subcommand("export", "Write a model's numbers for other programs: MATLAB, NumPy, HDF5");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_output_option(command, options->output, "FILE", "The file to write: .mat, .npz or .h5");

@@ -28,7 +28,7 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct FitArguments {
   PairSources pairs;
   std::string summary, output;
   CovarianceSpecs covariances;
@@ -46,14 +46,14 @@ struct Options {
 };
 
 // What can be told once the number of domains is known.
-void check_domains(const Options& options, Index domains) {
+void check_domains(const FitArguments& options, Index domains) {
   options.covariances.check(domains);
   options.regularization.parse(domains);
   options.matching.parse(domains);
   check_numbered("extra", options.extra.paths, domains);
 }
 
-void check(const Options& options) {
+void check(const FitArguments& options) {
   const bool files = options.summary.empty();
   if (files && options.pairs.domains() < 2) {
     throw UsageError("fit needs two inputs or more, one for each domain, or --summary FILE");
@@ -101,7 +101,7 @@ void check(const Options& options) {
 }
 
 // Whether to go on: with --dry-run the figures are printed instead.
-bool estimate_files(const Session& session, const Options& options, const PairReader& reader) {
+bool estimate_files(const Session& session, const FitArguments& options, const PairReader& reader) {
   const std::vector<Index> features = reader.dimensions();
   const auto n = reader.samples();
   const Estimate estimate = estimate_fit(
@@ -121,14 +121,14 @@ struct Input {
   ExtraSamples extra;
 };
 
-DataOptions data_options(const Options& options, const ExtraSamples& extra) {
+DataOptions data_options(const FitArguments& options, const ExtraSamples& extra) {
   DataOptions data;
   if (options.rank_tol >= 0) data.rank_tol = options.rank_tol;
   data.extra = pointers(extra);
   return data;
 }
 
-Input read_files(const Session& session, const Options& options) {
+Input read_files(const Session& session, const FitArguments& options) {
   Input input;
   PairReader reader(options.pairs, session);
   if (!estimate_files(session, options, reader)) return input;
@@ -157,7 +157,7 @@ Input read_files(const Session& session, const Options& options) {
   return input;
 }
 
-Input read_summary(const Session& session, const Options& options) {
+Input read_summary(const Session& session, const FitArguments& options) {
   Summary summary = Summary::load(options.summary);
   check_domains(options, summary.domains());
   for (const std::string& missing : missing_parts(summary.inputs())) {
@@ -182,7 +182,7 @@ Input read_summary(const Session& session, const Options& options) {
   return input;
 }
 
-FitOptions fit_options(const Options& options, const Input& input) {
+FitOptions fit_options(const FitArguments& options, const Input& input) {
   const Index domains = input.summary->domains();
   const DataOptions data = data_options(options, input.extra);
   FitOptions result;
@@ -211,7 +211,7 @@ Model fit_with_progress(const Session& session, const Summary& summary, const st
   return model;
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const FitArguments& options) {
   check(options);
   std::optional<EndsAtOnce> until_written(std::in_place);
   std::vector<Covariance> covariances;  // files they name are read before the samples, where their number is known
@@ -245,7 +245,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_fit(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FitArguments>();
   auto& command =
       *app.add_subcommand("fit", "Find the maps of matched samples of two domains or more, with their certificate");
   add_pair_options(command, options->pairs, false);

@@ -19,14 +19,14 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct FuseArguments {
   std::string model, output, domains;  // of the inputs, as --domains has them; empty: 1, 2, …
   std::vector<std::string> inputs;
   Fusion how = Fusion::estimate;
   bool columns = false;
 };
 
-std::vector<Domain> domains_of(const Options& options, const Model& model) {
+std::vector<Domain> domains_of(const FuseArguments& options, const Model& model) {
   if (options.domains.empty()) {
     check_inputs(options.inputs.size(), model, "; say with --domains which");
     return all_domains(model.count());
@@ -38,7 +38,7 @@ std::vector<Domain> domains_of(const Options& options, const Model& model) {
 }
 
 // The next samples of all inputs, in step.
-std::vector<Matrix> next_of(std::vector<SampleReader>& readers, Index block) {
+std::vector<Matrix> next_matrices(std::vector<SampleReader>& readers, Index block) {
   std::vector<Matrix> X;
   for (SampleReader& reader : readers) X.push_back(in_doubles(reader.next(block)));
   for (std::size_t i = 1; i < X.size(); ++i) {
@@ -63,7 +63,7 @@ struct Fused {
   Index incomplete = 0;
 };
 
-Fused fuse_all(const Session& session, const Options& options, const Model& model) {
+Fused fuse_all(const Session& session, const FuseArguments& options, const Model& model) {
   const std::vector<Domain> domains = domains_of(options, model);
   std::vector<SampleReader> readers;
   Index largest = model.common_dimension;
@@ -76,7 +76,7 @@ Fused fuse_all(const Session& session, const Options& options, const Model& mode
   Progress progress(session, "samples fused", readers.front().samples());
   Fused result{Matrix(model.common_dimension, 0)};
   for (;;) {
-    const std::vector<Matrix> X = next_of(readers, block_samples(largest));
+    const std::vector<Matrix> X = next_matrices(readers, block_samples(largest));
     const Index n = X.front().cols();
     if (n == 0) return result;
     std::vector<DomainSamples> present;
@@ -90,7 +90,7 @@ Fused fuse_all(const Session& session, const Options& options, const Model& mode
   }
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const FuseArguments& options) {
   std::vector<std::string> inputs = options.inputs;
   inputs.push_back(options.model);
   check_target(options.output, inputs);
@@ -113,7 +113,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_fuse(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FuseArguments>();
   auto& command = *app.add_subcommand("fuse", "Join matched samples of several domains in the common space");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   command.add_option("X", options->inputs, "Samples of domain 1, 2, …, one per row, matched by order")

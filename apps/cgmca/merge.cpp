@@ -20,7 +20,7 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct MergeArguments {
   std::vector<std::string> inputs;
   std::string output;
   bool allow_repeats = false, allow_missing = false;
@@ -67,7 +67,7 @@ void note_order(const Session& session, const Summary& first, const Summary& nex
   }
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const MergeArguments& options) {
   check_target(options.output, {});  // an input may be replaced: its pairs are part of the result
   Summary summary = Summary::load(options.inputs.front());
   Held held = {{options.inputs.front(), summary.inputs()}};
@@ -92,7 +92,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_merge(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeArguments>();
   auto& command = *app.add_subcommand("merge", "Join summaries: of parts, of several machines, of last week and today");
   command.add_option("SUMMARY", options->inputs, "Summaries written by summarize or merge, of the same features")
       ->required()

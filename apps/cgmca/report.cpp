@@ -24,7 +24,7 @@ namespace {
 
 constexpr Index kScatterPairs = 600;  // shown at most
 
-struct Options {
+struct ReportArguments {
   std::string model, output, shape;
   PairSources pairs;
 };
@@ -51,7 +51,7 @@ Model first_scores(Model model) {
   return model;
 }
 
-Seen look_at_pairs(const Session& session, const Model& model, const Options& options,
+Seen look_at_pairs(const Session& session, const Model& model, const ReportArguments& options,
                    const std::optional<Shape>& shape) {
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
@@ -93,7 +93,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const Options& op
   return seen;
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const ReportArguments& options) {
   if (!options.pairs.given() && !options.pairs.weights.empty())
     throw UsageError("--weights needs the samples too; give them after the model");
   std::optional<Shape> shape;
@@ -141,7 +141,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportArguments>();
   auto& command = *app.add_subcommand("report", "Show a model, and matched samples in it, on one page for the browser");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs, false);

@@ -19,7 +19,7 @@ using report::BarList;
 using report::Page;
 
 constexpr std::size_t kBars = 12, kR2Bars = 16, kMoreR2Bars = 84;  // features shown of a direction; of R²; folded there
-constexpr Index kOpenDirections = 6, kDirections = 40;             // shown open; shown at all
+constexpr Index kOpenDirections = 6, kAllDirections = 40;          // shown open; shown at all
 constexpr std::size_t kLabelWidth = 40;
 
 struct Features {
@@ -122,7 +122,7 @@ std::string correlation_text(const Model& model, Index j) {
 }
 
 void add_directions(Page& page, const Model& model, const std::vector<Domain>& tables) {
-  const Index all = directions_of(model), count = std::min(all, kDirections);
+  const Index all = directions_of(model), count = std::min(all, kAllDirections);
   std::vector<Matrix> values;
   std::vector<Features> features;
   for (Domain domain : tables) {

@@ -26,7 +26,7 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct SummarizeArguments {
   PairSources pairs;
   std::string output;
   Accumulate accumulate = Accumulate::automatic;
@@ -35,7 +35,7 @@ struct Options {
   Limits limits;
 };
 
-void check(const Options& options) {
+void check(const SummarizeArguments& options) {
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("summarize needs -o SUMMARY");
   options.pairs.check();
   options.checkpoint.check();
@@ -46,7 +46,7 @@ void check(const Options& options) {
 // What one process does.
 class Job {
  public:
-  Job(const Session& session, const Options& options)
+  Job(const Session& session, const SummarizeArguments& options)
       : session_(session), options_(options), reader_(options.pairs, session) {}
 
   // Whether there is something to do: with --dry-run the figures are printed instead.
@@ -79,13 +79,13 @@ class Job {
 
  private:
   const Session& session_;
-  const Options& options_;
+  const SummarizeArguments& options_;
   PairReader reader_;
   std::optional<Checkpoint> checkpoint_;
   std::optional<Summary> summary_;
 };
 
-void run_alone(const Session& session, const Options& options) {
+void run_alone(const Session& session, const SummarizeArguments& options) {
   check(options);
   refuse_checkpoints_of_ranks(options.checkpoint.path, 1);
   Job job(session, options);
@@ -113,7 +113,7 @@ void check_same_files(const Summary& all) {
 
 // Each rank reads its part, and keeps a checkpoint of its own. What fails before and after reading all ranks learn;
 // what fails in between, a bad row for instance, ends them all at once.
-void run_ranks(const Session& session, Options options) {
+void run_ranks(const Session& session, SummarizeArguments options) {
   Ranks& ranks = *session.ranks;
   std::optional<Job> job;
   bool reads = false;
@@ -144,7 +144,7 @@ void run_ranks(const Session& session, Options options) {
 }  // namespace
 
 void add_summarize(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SummarizeArguments>();
   auto& command =
       *app.add_subcommand("summarize", "Gather matched samples into a small summary that fit and merge take");
   add_pair_options(command, options->pairs);

@@ -19,7 +19,7 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct TranslateArguments {
   std::string model, from, to, output, standard_errors, lower, upper;
   std::vector<std::string> inputs;
   double interval = 0;
@@ -28,7 +28,7 @@ struct Options {
   MapOptions map;
 };
 
-void check(const Options& options) {
+void check(const TranslateArguments& options) {
   options.map.check();
   if (options.iterations > 0 && options.method != Method::lsqr) {
     throw UsageError(fmt::format("--iterations is for --method lsqr; {} needs none", name(options.method)));
@@ -56,7 +56,7 @@ struct Way {
   Domain to;
 };
 
-Way way_of(const Options& options, const Model& model) {
+Way way_of(const TranslateArguments& options, const Model& model) {
   Way way{parse_domains("--from", options.from, model), parse_domain("--to", options.to, model)};
   if (std::find(way.from.begin(), way.from.end(), way.to) != way.from.end()) {
     throw UsageError("--from and --to name the same domain");
@@ -82,7 +82,7 @@ Matrix stacked(const std::vector<Matrix>& parts) {
 
 // What lmmse says of each sample, one below the other: the translation, and what was asked for of its standard errors
 // and the half widths of its intervals.
-Matrix with_errors(const Translation& map, const Options& options, const Matrix& X) {
+Matrix with_errors(const Translation& map, const TranslateArguments& options, const Matrix& X) {
   std::vector<Matrix> parts = {map(X, options.map.device)};
   if (!options.standard_errors.empty()) parts.push_back(map.standard_errors(X));
   if (options.interval > 0) parts.push_back(map.half_widths(X, options.interval));
@@ -90,7 +90,8 @@ Matrix with_errors(const Translation& map, const Options& options, const Matrix&
 }
 
 // The same from several domains, where a sample may lack some of them.
-Matrix from_several(const Model& model, const Options& options, const Way& way, const std::vector<Matrix>& X) {
+Matrix from_several(const Model& model, const TranslateArguments& options, const Way& way,
+                    const std::vector<Matrix>& X) {
   std::vector<DomainSamples> present;
   for (std::size_t i = 0; i < X.size(); ++i) present.push_back({way.from[i], X[i]});
   if (options.standard_errors.empty() && options.interval == 0) return translate(model, present, way.to);
@@ -104,7 +105,7 @@ Matrix from_several(const Model& model, const Options& options, const Way& way, 
 
 using Map = std::function<Matrix(const std::vector<Matrix>&)>;
 
-Map map_of(const Model& model, const Options& options, const Way& way) {
+Map map_of(const Model& model, const TranslateArguments& options, const Way& way) {
   if (way.from.size() > 1) {
     if (options.map.device != Device::cpu)
       throw UsageError("--device is for a translation from one domain; leave it out");
@@ -128,7 +129,7 @@ std::string variable_of(const Way& way) {
   return text;
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const TranslateArguments& options) {
   check(options);
   const Model model = Model::load(options.model);
   const Way way = way_of(options, model);
@@ -166,7 +167,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_translate(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TranslateArguments>();
   auto& command =
       *app.add_subcommand("translate", "Turn samples of one domain, or of several, into samples of another");
   command.add_option("MODEL", options->model, "A model written by fit")->required();

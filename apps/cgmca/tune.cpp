@@ -17,7 +17,7 @@
 namespace cgmca::cli {
 namespace {
 
-struct Options {
+struct TuneArguments {
   PairSources pairs;
   TuningSpecs tuning;
   MatchingSpecs matching;
@@ -26,7 +26,7 @@ struct Options {
   std::string output;
 };
 
-void run(const Session& session, Options& options) {
+void run(const Session& session, TuneArguments& options) {
   options.pairs.check();
   const Index domains = options.pairs.domains();
   options.tuning.check(domains);
@@ -70,7 +70,7 @@ void run(const Session& session, Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneArguments>();
   auto& command =
       *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the matched samples");
   add_pair_options(command, options->pairs);

@@ -21,14 +21,14 @@ namespace {
 
 constexpr double kSameWeight = 1e-9;  // of the sum of the weights, which was rounded in another order
 
-struct Options {
+struct VerifyArguments {
   std::string model;
   PairSources pairs;
   ExtraSources extra;
   double tolerance = 1e-6;
 };
 
-Attained attained_by(const Session& session, const Options& options, const Model& model) {
+Attained attained_by(const Session& session, const VerifyArguments& options, const Model& model) {
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   Verifier verifier(model);
@@ -45,7 +45,7 @@ Attained attained_by(const Session& session, const Options& options, const Model
 }
 
 // What does not hold, in words.
-std::vector<std::string> failures_of(const Options& options, const Model& model, const Attained& found) {
+std::vector<std::string> failures_of(const VerifyArguments& options, const Model& model, const Attained& found) {
   const Certificate& claimed = model.certificate;
   std::vector<std::string> failures;
   const auto check = [&](const std::string& what, double value) {
@@ -89,7 +89,7 @@ std::string verdict(const Model& model, const Attained& found, bool fits) {
                      100 * found.gap, found.proof);
 }
 
-void run(const Session& session, const Options& options) {
+void run(const Session& session, const VerifyArguments& options) {
   const EndsAtOnce nothing_is_written;
   const Model model = Model::load(options.model);
   check_inputs(options.pairs.paths.size(), model);
@@ -129,7 +129,7 @@ void run(const Session& session, const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   auto& command = *app.add_subcommand("verify", "Recompute what a model claims, from its maps and the samples alone");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs);

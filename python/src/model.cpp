@@ -141,7 +141,7 @@ auto of_domain(Get get) {
 
 py::bytes to_bytes(const FittedModel& self) { return self.model.to_bytes(); }
 
-std::unique_ptr<FittedModel> from_bytes(const py::bytes& bytes) {
+std::unique_ptr<FittedModel> model_from_bytes(const py::bytes& bytes) {
   return std::make_unique<FittedModel>(Model::from_bytes(std::string_view(bytes)));
 }
 
@@ -240,7 +240,7 @@ void bind_model(py::module_& module) {
       .def("__copy__", [](const FittedModel& self) { return std::make_unique<FittedModel>(self.model); })
       .def("__deepcopy__",
            [](const FittedModel& self, const py::dict&) { return std::make_unique<FittedModel>(self.model); })
-      .def(py::pickle(&to_bytes, &from_bytes));
+      .def(py::pickle(&to_bytes, &model_from_bytes));
 }
 
 }  // namespace cgmca::python

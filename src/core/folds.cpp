@@ -16,7 +16,7 @@
 namespace cgmca {
 namespace {
 
-constexpr const char* kFormat = "cgmca-folds";
+constexpr const char* kFoldsFormat = "cgmca-folds";
 
 // The order in which the folds receive the samples of the g-th group.
 std::vector<std::uint32_t> order_of_folds(const FoldOptions& options, Index repeat, Index group) {
@@ -146,11 +146,11 @@ Summary Folds::all() const { return training(0, -1); }
 
 void Folds::save(const std::string& path) const { pack().save(path); }
 std::string Folds::to_bytes() const { return pack().bytes(); }
-Folds Folds::load(const std::string& path) { return unpack(TensorReader(path, kFormat, kSummaryVersions)); }
-Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kSummaryVersions)); }
+Folds Folds::load(const std::string& path) { return unpack(TensorReader(path, kFoldsFormat, kSummaryVersions)); }
+Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFoldsFormat, kSummaryVersions)); }
 
 TensorWriter Folds::pack() const {
-  TensorWriter file(kFormat, kSummaryVersion);
+  TensorWriter file(kFoldsFormat, kSummaryVersion);
   const auto sets = static_cast<Index>(dealt_.size());
   file.set("folds", options_.folds);
   file.set("repeats", options_.repeats);

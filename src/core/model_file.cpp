@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kFormat = "cgmca-model";
+constexpr const char* kModelFormat = "cgmca-model";
 const FormatVersions kVersions(1, 3, 3);
 
 Domain at(std::size_t i) { return static_cast<Domain>(i + 1); }
@@ -218,13 +218,13 @@ Index load_count(const TensorReader& file) { return file.has_text("domains") ? f
 }  // namespace
 
 void Model::save(const std::string& path) const { pack().save(path); }
-Model Model::load(const std::string& path) { return unpack(TensorReader(path, kFormat, kVersions)); }
+Model Model::load(const std::string& path) { return unpack(TensorReader(path, kModelFormat, kVersions)); }
 std::string Model::to_bytes() const { return pack().bytes(); }
-Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kFormat, kVersions)); }
+Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kModelFormat, kVersions)); }
 
 TensorWriter Model::pack() const {
   const bool simple = is_simple(*this);
-  TensorWriter file(kFormat, kVersions.newest);
+  TensorWriter file(kModelFormat, kVersions.newest);
   if (!simple) file.set("domains", count());
   file.set("samples", samples);
   if (total_weight != static_cast<double>(samples)) file.set("total_weight", total_weight);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cgmca::io {
@@ -26,6 +27,9 @@ struct Layout {
 // An uninitialized features × samples matrix. Throws IoError if memory does not suffice.
 template <class Scalar>  // double or float
 Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic> allocate(Index features, Index samples, const std::string& where);
+
+// What the name of an array has after it where another one of the same file holds the names of its features.
+inline constexpr std::string_view names_suffix = "_features";
 
 // "holds complex numbers; …" and what to do, with the options of the command line and of Python.
 std::string complex_refusal();

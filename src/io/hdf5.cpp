@@ -195,8 +195,6 @@ void check_filters(hid_t dataset, const std::string& where) {
   }
 }
 
-constexpr std::string_view names_suffix = "_features";
-
 // The names of the features: from the dataset NAME_features, or from the attribute "features".
 std::vector<std::string> stored_names(hid_t file, hid_t dataset, const std::string& name) {
   const Hdf5Handle beside(H5Dopen2(file, (name + std::string(names_suffix)).c_str(), H5P_DEFAULT), H5Dclose);

@@ -19,7 +19,7 @@
 namespace cgmca::io {
 namespace {
 
-void check_name(const std::string& name) {
+void check_dataset_name(const std::string& name) {
   const std::string inside = "/" + name + "/";
   const bool bad = name.empty() || name.find("//") != std::string::npos || name.back() == '/' ||
                    inside.find("/./") != std::string::npos || name.find('\0') != std::string::npos;
@@ -213,14 +213,14 @@ void produce_hdf5(const std::string& path, const std::string& target, const Matr
 }  // namespace
 
 void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
-  check_name(dataset);
+  check_dataset_name(dataset);
   write_atomically(path, [&](const std::string& temporary) {
     produce_hdf5(temporary, path, X, {.dataset = dataset, .rows = X.cols(), .columns = X.rows(), .names = names});
   });
 }
 
 void add_to_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
-  check_name(dataset);
+  check_dataset_name(dataset);
   write_atomically(path, [&](const std::string& temporary) {
     copy_file(path, temporary);
     produce_hdf5(temporary, path, X,

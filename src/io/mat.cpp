@@ -136,8 +136,6 @@ std::unique_ptr<BlockReader::Source> source_of(MatFile& file, const Found& found
                                     file.read(found.path, true, layout, where), options.complex));
 }
 
-constexpr std::string_view names_suffix = "_features";
-
 // The names of the features: the variable NAME_features in the same file or struct.
 std::vector<std::string> stored_names(MatFile& file, MatPath path) {
   path.back() += names_suffix;

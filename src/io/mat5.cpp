@@ -120,7 +120,7 @@ std::string class_name(const Mat5Node& node) {
 }
 
 // Never for logical arrays, because MATLAB 5 could make them from any class.
-bool fits_single(const Mat5Node& node) {
+bool node_fits_single(const Mat5Node& node) {
   const Mat5Class kind = node.kind;
   return !node.logical && (kind == Mat5Class::float32 || kind == Mat5Class::int8 || kind == Mat5Class::uint8 ||
                            kind == Mat5Class::int16 || kind == Mat5Class::uint16);
@@ -131,7 +131,7 @@ MatVariable described(const Mat5Node& node, const std::string& name) {
           .matlab_class = class_name(node),
           .complex = node.complex,
           .sparse = node.is_sparse(),
-          .single = fits_single(node),
+          .single = node_fits_single(node),
           .shape = node.shape};
 }
 

@@ -99,13 +99,13 @@ MatVariable describe(hid_t object, const char* name) {
   return variable;
 }
 
-struct Listing {
+struct Mat73Listing {
   std::vector<MatVariable> variables;
   std::exception_ptr failure;  // kept here because no exception may pass through HDF5
 };
 
-herr_t list_link(hid_t group, const char* name, const H5L_info_t*, void* data) {
-  auto& listing = *static_cast<Listing*>(data);
+herr_t list_mat73_link(hid_t group, const char* name, const H5L_info_t*, void* data) {
+  auto& listing = *static_cast<Mat73Listing*>(data);
   try {
     const Hdf5Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
     if (object) listing.variables.push_back(describe(object.get(), name));
@@ -127,9 +127,9 @@ class Mat73File final : public MatFile {
   }
 
   std::vector<MatVariable> list(const MatPath& path) override {
-    Listing listing;
+    Mat73Listing listing;
     const Hdf5Handle group(H5Gopen2(file_.get(), place_of(path).c_str(), H5P_DEFAULT), H5Gclose);
-    if (!group || H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, list_link, &listing) < 0) {
+    if (!group || H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, list_mat73_link, &listing) < 0) {
       if (listing.failure) std::rethrow_exception(listing.failure);
       damaged();
     }

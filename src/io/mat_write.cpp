@@ -17,7 +17,7 @@ namespace cgmca::io {
 namespace {
 
 // Accepts what MATLAB's isvarname accepts.
-void check_name(const std::string& name) {
+void check_variable_name(const std::string& name) {
   constexpr std::array<std::string_view, 20> keywords{
       "break",  "case", "catch",     "classdef", "continue",   "else",   "elseif", "end",    "for", "function",
       "global", "if",   "otherwise", "parfor",   "persistent", "return", "spmd",   "switch", "try", "while"};
@@ -67,7 +67,7 @@ void produce_mat73(const MatOutput& output) {
 
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest,
                const Names& names) {
-  check_name(variable);
+  check_variable_name(variable);
   const bool large = bytes_of(X) > largest;
   write_atomically(path, [&](const std::string& temporary) {
     (large ? produce_mat73 : produce_mat5)({temporary, path, variable, X, names, false});
@@ -79,7 +79,7 @@ void write_mat(const std::string& path, const std::string& variable, const Matri
 }
 
 void add_to_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names& names) {
-  check_name(variable);
+  check_variable_name(variable);
   const MatKind kind = mat_kind(path);
   if (kind == MatKind::mat5 && bytes_of(X) > largest_mat5)
     throw InvalidInput(

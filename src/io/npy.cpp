@@ -65,7 +65,7 @@ class HeaderParser {
         header.shape = tuple();
         shape = true;
       } else {
-        fail(fmt::format("unknown key {}", quoted(key)));
+        fail(fmt::format("unknown key {}", io::quoted(key)));
       }
       if (accept('}')) break;
       expect(',');
@@ -86,7 +86,7 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) fail(fmt::format("'{}' expected at {}", c, quoted(text_)));
+    if (!accept(c)) fail(fmt::format("'{}' expected at {}", c, io::quoted(text_)));
   }
   bool accept(std::string_view word) {
     blanks();
@@ -107,7 +107,7 @@ class HeaderParser {
 
   bool boolean() {
     if (accept("True")) return true;
-    if (!accept("False")) fail(fmt::format("True or False expected at {}", quoted(text_)));
+    if (!accept("False")) fail(fmt::format("True or False expected at {}", io::quoted(text_)));
     return false;
   }
 
@@ -118,7 +118,7 @@ class HeaderParser {
       blanks();
       std::uint64_t length = 0;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), length);
-      if (error != std::errc()) fail(fmt::format("a length of the shape expected at {}", quoted(text_)));
+      if (error != std::errc()) fail(fmt::format("a length of the shape expected at {}", io::quoted(text_)));
       if (result.size() == most_dimensions) fail(fmt::format("its shape has more than {} dimensions", most_dimensions));
       result.push_back(length);
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
@@ -170,7 +170,7 @@ class HeaderParser {
       header_.type = name(element);
       return element;
     }
-    header_.type = quoted(descr);
+    header_.type = io::quoted(descr);
     std::size_t letters = 0;
     const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), letters);
     constexpr std::size_t longest = 1 << 16;
@@ -181,7 +181,7 @@ class HeaderParser {
     if (kind == 'O')
       refuse("Python objects", "save numbers: numpy.save(path, a.astype(float))");
     else
-      refuse(fmt::format("elements of type {}", quoted(descr)), "save numbers: numpy.save(path, a.astype(float))");
+      refuse(fmt::format("elements of type {}", io::quoted(descr)), "save numbers: numpy.save(path, a.astype(float))");
     return element;
   }
 
@@ -226,7 +226,7 @@ NpyHeader npy_header(const std::string& name, Bytes& bytes) {
   std::string start = read_text(bytes, 8);
   if (!start.starts_with(magic))
     throw FormatError(
-        fmt::format("'{}' is not an NPY array: it starts with {} instead of \\x93NUMPY", name, quoted(start)));
+        fmt::format("'{}' is not an NPY array: it starts with {} instead of \\x93NUMPY", name, io::quoted(start)));
   const int major = start.size() == 8 ? start[6] : 0;
   if (start.size() == 8 && (major < 1 || major > 3))
     throw FormatError(fmt::format("'{}': NPY version {} is unknown (known: 1, 2, 3)", name, major));

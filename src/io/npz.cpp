@@ -29,12 +29,6 @@
 namespace cgmca::io {
 namespace {
 
-constexpr std::string_view extension = ".npy", names_suffix = "_features";
-
-std::string bare(const std::string& name) {
-  return name.ends_with(extension) ? name.substr(0, name.size() - extension.size()) : name;
-}
-
 class Npz {
  public:
   explicit Npz(const std::string& path) : path_(path), archive_(open_archive(path)) {}
@@ -158,7 +152,7 @@ std::unique_ptr<BlockReader::Source> open_npz(const std::string& path, const std
     if (!format.empty()) return dense_source(npz.sparse(format, options), options, fmt::format("'{}'", path));
   }
   const auto& entries = npz.entries();
-  const auto named_npy = [](const Entry& entry) { return entry.name.ends_with(extension); };
+  const auto named_npy = [](const Entry& entry) { return entry.name.ends_with(kNpy); };
   const bool any_npy = std::any_of(entries.begin(), entries.end(), named_npy);
   std::vector<Member> members;
   members.reserve(entries.size());
@@ -186,7 +180,7 @@ FileInfo describe_npz(const std::string& path) {
   for (const Entry& entry : npz.entries()) {
     const std::string name = bare(entry.name);
     if (npz.names_features(name)) continue;
-    if (!entry.name.ends_with(extension)) {
+    if (!entry.name.ends_with(kNpy)) {
       info.arrays.push_back({name, {}, fmt::format("{} bytes, not an array", entry.size), {}, std::nullopt});
       continue;
     }

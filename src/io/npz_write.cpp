@@ -25,13 +25,7 @@
 namespace cgmca::io {
 namespace {
 
-constexpr std::string_view extension = ".npy";
-
-std::string bare(const std::string& name) {
-  return name.ends_with(extension) ? name.substr(0, name.size() - extension.size()) : name;
-}
-
-void check_name(const std::string& name) {
+void check_member_name(const std::string& name) {
   const bool bad = name.empty() || name.front() == '/' || name.back() == '/' || name.find('\0') != std::string::npos;
   if (bad) throw InvalidInput(fmt::format("'{}' cannot name a member of a .npz file; use a name such as X", name));
 }
@@ -74,7 +68,7 @@ class ZipWriter {
   void put(const std::string& name, const Fragments& contents) {
     zip_source_t* const source = contents.source(zip_.get());
     check(source != nullptr);
-    const std::string full = name + std::string(extension);
+    const std::string full = name + std::string(kNpy);
     const zip_int64_t without = zip_name_locate(zip_.get(), name.c_str(), ZIP_FL_ENC_UTF_8);
     if (without >= 0) check(zip_delete(zip_.get(), static_cast<zip_uint64_t>(without)) == 0);
     const zip_int64_t index = zip_file_add(zip_.get(), full.c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
@@ -86,7 +80,7 @@ class ZipWriter {
     check(zip_file_set_dostime(zip_.get(), place, 0, first_of_1980, 0) == 0);
   }
   void remove(const std::string& name) {
-    for (const std::string& any : {name, name + std::string(extension)}) {
+    for (const std::string& any : {name, name + std::string(kNpy)}) {
       const zip_int64_t index = zip_name_locate(zip_.get(), any.c_str(), ZIP_FL_ENC_UTF_8);
       if (index >= 0) check(zip_delete(zip_.get(), static_cast<zip_uint64_t>(index)) == 0);
     }
@@ -132,14 +126,14 @@ void put_all(const std::string& temporary, const std::string& path, int flags, c
 }  // namespace
 
 void write_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
-  check_name(bare(member));
+  check_member_name(bare(member));
   write_atomically(path, [&](const std::string& temporary) {
     put_all(temporary, path, ZIP_CREATE | ZIP_TRUNCATE, bare(member), X, names);
   });
 }
 
 void add_to_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
-  check_name(bare(member));
+  check_member_name(bare(member));
   open_archive(path);  // reports what is wrong with it, if anything
   write_atomically(path, [&](const std::string& temporary) {
     copy_file(path, temporary);

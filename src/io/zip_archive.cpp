@@ -15,7 +15,6 @@
 #include <utility>
 
 namespace cgmca::io {
-namespace {
 
 // A File for libzip to read. No exception may pass through libzip, so it is kept until libzip
 // returns.
@@ -104,7 +103,9 @@ class ZipSource {
   std::exception_ptr failure_;
 };
 
-}  // namespace
+struct DiscardZip {
+  void operator()(zip_t* zip) const { zip_discard(zip); }
+};
 
 class Archive {
  public:
@@ -151,7 +152,7 @@ class Archive {
   }
 
   ZipSource source_;
-  std::unique_ptr<zip_t, decltype([](zip_t* zip) { zip_discard(zip); })> zip_;
+  std::unique_ptr<zip_t, DiscardZip> zip_;
   std::vector<Entry> entries_;
 };
 

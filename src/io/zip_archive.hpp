@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bytes.hpp"
@@ -25,6 +26,12 @@ struct Entry {
   std::uint16_t method = 0;
   bool encrypted = false;
 };
+
+// The members of .npz files are called after their arrays.
+inline constexpr std::string_view kNpy = ".npy";
+inline std::string bare(const std::string& name) {
+  return name.ends_with(kNpy) ? name.substr(0, name.size() - kNpy.size()) : name;
+}
 
 class Archive;  // stays open as long as it, or one of its members, is held
 std::shared_ptr<Archive> open_archive(const std::string& path);

@@ -14,7 +14,7 @@ namespace {
 using thresholds::kEpsilon;
 
 constexpr Index kBlock = 8;  // columns: few, since a space of as many dimensions then has a higher degree
-constexpr random_numbers::Purpose kStart{6};
+constexpr random_numbers::Purpose kLanczosStart{6};
 constexpr Index kMostBeyond = 24;  // triplets that may be added to those wanted, to end with a gap
 
 // X = A along + next beyond, with next orthonormal and orthogonal to the orthonormal A. Twice, since once leaves what
@@ -58,7 +58,7 @@ class Lanczos {
     Q_ = on.zeros(B.rows(), most);
     R_ = Matrix::Zero(most, most);
     Matrix start(B.cols(), kBlock);
-    random_numbers::fill_normal(0, kStart, 0, start.data(), static_cast<std::size_t>(start.size()));
+    random_numbers::fill_normal(0, kLanczosStart, 0, start.data(), static_cast<std::size_t>(start.size()));
     on.assign(V_.left(kBlock), on.thin_qr(on.upload(std::move(start))).Q);
   }
 

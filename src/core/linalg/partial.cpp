@@ -17,7 +17,7 @@
 namespace cgmca::linalg {
 namespace {
 
-constexpr random_numbers::Purpose kStart{7};  // of random numbers
+constexpr random_numbers::Purpose kPartialStart{7};  // of random numbers
 
 // Eigenvectors of the tridiagonal matrix of `diagonal` and `beside`, n×count, of the largest eigenvalues, descending:
 // bisection and inverse iteration.
@@ -50,7 +50,7 @@ double largest_eigenvalue(const MatrixView& A) {
   constexpr int most = 30, least = 5;
   const Index n = A.rows();
   Vector x(n), y(n);
-  random_numbers::fill_normal(0, kStart, 0, x.data(), static_cast<std::size_t>(n));
+  random_numbers::fill_normal(0, kPartialStart, 0, x.data(), static_cast<std::size_t>(n));
   x.normalize();
   double gain = 0;
   for (int k = 0; k < most; ++k) {

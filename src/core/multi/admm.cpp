@@ -10,9 +10,6 @@ namespace {
 
 constexpr double kOverstep = 1.6;  // of the multipliers; the usual choice below (1 + √5)/2
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-double real(Index n) { return static_cast<double>(n); }
-
 // Partial traces of T (rc×rc), rows numbered a c + s: Σ_a T(a s, a s'): c×c and Σ_s T(a s, a' s): r×r.
 Matrix trace_over_r(const Eigen::Ref<const Matrix>& T, Index r, Index c) {
   Matrix sum = Matrix::Zero(c, c);

@@ -16,8 +16,6 @@ using linalg::AB;
 using linalg::ABC;
 using linalg::AtB;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::vector<Matrix> covariances_of(const MatchingProblem& problem) {
   std::vector<Matrix> C;
   for (Index i = 0; i < problem.domains(); ++i) C.push_back(linalg::ABt(problem.F(i), problem.F(i)));

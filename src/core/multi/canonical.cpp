@@ -18,8 +18,6 @@ using linalg::Array;
 using linalg::AtB;
 using linalg::Backend;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // The rows of D_i that belong to a block.
 struct Rows {
   Index first, count;

@@ -21,8 +21,6 @@ using linalg::AB;
 using linalg::ABt;
 using linalg::Array;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 using CrossMatrices = std::vector<std::vector<Matrix>>;
 
 CrossMatrices cross_matrices(const Factors& factors) {

@@ -14,9 +14,6 @@ namespace {
 
 using thresholds::kEpsilon;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-double real(Index n) { return static_cast<double>(n); }
-
 // How far below zero the eigenvalues of symmetric A may be, LAPACK's rounding p eps ‖A‖ included.
 double largest_deficit(const Matrix& A) {
   const Vector values = linalg::symmetric_eigenvalues(A);

@@ -14,6 +14,9 @@ namespace cgmca::multi {
 
 using Point = std::vector<Matrix>;  // D_i for every domain
 
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+inline double real(Index n) { return static_cast<double>(n); }
+
 class MatchingProblem {
  public:
   // B[i][j] is read for i < j with w_ij > 0; the others may be empty. Throws InvalidInput where shapes do not fit, a
@@ -48,7 +51,6 @@ class MatchingProblem {
   void check_feasible(const Point& D) const;  // throws InvalidInput unless D_i D_iᵀ = I to 1e-10
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   void check_shapes();
 
   std::vector<Matrix> F_, lift_;

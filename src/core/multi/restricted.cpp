@@ -7,8 +7,6 @@
 namespace cgmca::multi {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::vector<Matrix> spanned(const MatchingProblem& problem, const std::vector<Point>& visited) {
   std::vector<Matrix> Q;
   for (Index i = 0; i < problem.domains(); ++i) {

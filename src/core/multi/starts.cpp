@@ -12,8 +12,6 @@ namespace {
 
 constexpr random_numbers::Purpose kStarts{6};  // 4 and 5 are folds and pairing
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Matrix normal_matrix(Index rows, Index columns, std::uint64_t seed, std::uint32_t item) {
   Matrix X(rows, columns);
   random_numbers::fill_normal(seed, kStarts, item, X.data(), at(X.size()));

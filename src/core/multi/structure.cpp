@@ -14,8 +14,6 @@ namespace {
 using thresholds::kCommute;
 using thresholds::kEpsilon;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // One basis in which every C_i is diagonal.   k×k, nothing where there is none
 std::optional<Matrix> common_eigenvectors(const MatchingProblem& problem) {
   const Index k = problem.common_dimension();

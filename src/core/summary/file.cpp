@@ -15,10 +15,10 @@
 namespace cgmca {
 namespace {
 
-constexpr const char* kFormat = "cgmca-summary";
+constexpr const char* kSummaryFormat = "cgmca-summary";
 
 TensorWriter packed(const Summary::State& state, const std::string& note) {
-  TensorWriter file(kFormat, kSummaryVersion);
+  TensorWriter file(kSummaryFormat, kSummaryVersion);
   pack(file, "", state);
   if (!note.empty()) file.set("note", note);
   return file;
@@ -177,11 +177,11 @@ void Summary::save(const std::string& path, const std::string& note) const { pac
 std::string Summary::to_bytes() const { return packed(*state_, {}).bytes(); }
 
 Summary Summary::from_bytes(std::string_view bytes) {
-  return Summary(unpack_summary(TensorReader(bytes, kFormat, kSummaryVersions), ""));
+  return Summary(unpack_summary(TensorReader(bytes, kSummaryFormat, kSummaryVersions), ""));
 }
 
 Summary Summary::load(const std::string& path, std::string* note) {
-  const TensorReader file(path, kFormat, kSummaryVersions);
+  const TensorReader file(path, kSummaryFormat, kSummaryVersions);
   if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
   return Summary(unpack_summary(file, ""));
 }

@@ -10,12 +10,6 @@
 #include "views.hpp"
 
 namespace cgmca {
-namespace {
-
-double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
-
-}  // namespace
-
 Baselines::Baselines(const Folds& folds, const TuneOptions& options, const Matrix& references)
     : folds_(folds),
       options_(options),
@@ -26,10 +20,10 @@ void Baselines::add_views(Index repeat, Index fold) {
   Errors without_map, alone;
   without_map.fill(std::numeric_limits<double>::quiet_NaN());
   alone.fill(std::numeric_limits<double>::quiet_NaN());
-  at(alone, Criterion::translation) = 1;  // the means
+  error_of(alone, Criterion::translation) = 1;  // the means
   if (!options_.matched.samples.empty()) {
     const PlainViews plain = classify_without_map(options_.matched, folds_, repeat, fold);
-    at(without_map, Criterion::classification) = plain.stacked;
+    error_of(without_map, Criterion::classification) = plain.stacked;
     singles_.push_back(plain.single);
   }
   unmapped.push_back(without_map);
@@ -45,7 +39,7 @@ void Baselines::finish() {
   const auto best = std::min_element(sums.begin(), sums.end()) - sums.begin();
   single = static_cast<Domain>(best + 1);
   for (std::size_t s = 0; s < singles_.size(); ++s) {
-    at(target_only[s], Criterion::classification) = singles_[s][static_cast<std::size_t>(best)];
+    error_of(target_only[s], Criterion::classification) = singles_[s][static_cast<std::size_t>(best)];
   }
 }
 
@@ -54,16 +48,17 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
   Errors without_map, alone;
   without_map.fill(std::numeric_limits<double>::quiet_NaN());
   alone.fill(std::numeric_limits<double>::quiet_NaN());
-  at(alone, Criterion::translation) = at(alone, Criterion::translation_to2) = 1;  // the mean of the target domain
-  at(alone, Criterion::likelihood) = 0;                                           // the partner tells nothing
-  if (held.references.cols() > 0) at(alone, Criterion::partner) = guessed_partner(held.references.cols());
+  error_of(alone, Criterion::translation) = error_of(alone, Criterion::translation_to2) =
+      1;                                       // the mean of the target domain
+  error_of(alone, Criterion::likelihood) = 0;  // the partner tells nothing
+  if (held.references.cols() > 0) error_of(alone, Criterion::partner) = guessed_partner(held.references.cols());
   if (comparable_) {
     const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
     const double apart = (H[0] - H[1]).squaredNorm();  // Σ ‖x_1 - x_2‖²
-    at(without_map, Criterion::translation) = apart / held.total[0];
-    at(without_map, Criterion::translation_to2) = apart / held.total[1];
+    error_of(without_map, Criterion::translation) = apart / held.total[0];
+    error_of(without_map, Criterion::translation_to2) = apart / held.total[1];
     if (options_.pairs.X1 != nullptr) {
-      at(without_map, Criterion::partner) =
+      error_of(without_map, Criterion::partner) =
           partner_error(references_, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
     }
   }
@@ -73,12 +68,12 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
     const Matrix asked = (*labels.queries)(Eigen::all, split.held_out);
     if (comparable_) {
       const Matrix references = (*labels.samples)(Eigen::all, held.references_kept);
-      at(without_map, Criterion::classification) =
+      error_of(without_map, Criterion::classification) =
           1 - accuracy(nearest_neighbour(references, held.reference_labels, asked), truth);
     }
     const std::vector<int> found = nearest_neighbour((*labels.queries)(Eigen::all, split.training),
                                                      picked(labels.query_labels, split.training), asked);
-    at(alone, Criterion::classification) = 1 - accuracy(found, truth);
+    error_of(alone, Criterion::classification) = 1 - accuracy(found, truth);
   }
   unmapped.push_back(without_map);
   target_only.push_back(alone);

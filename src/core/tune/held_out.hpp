@@ -73,6 +73,7 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
 double guessed_partner(Index references);  // of a partner that may be at any place: log N! / (N log N)
 
 using Errors = std::array<double, kCriteria.size()>;
+inline double& error_of(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
 Errors measure(const Model& model, const HeldOut& held);  // of two domains
 
 }  // namespace cgmca

@@ -14,8 +14,6 @@ namespace {
 using linalg::AB;
 using linalg::ABC;
 
-double& at(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
-
 // ‖x_i - x̂_i‖² / ‖x_i - μ_i‖², summed over the held-out samples.
 double translation_error(const Model& model, const HeldOut& held, Domain to) {
   const Translation lmmse = translation(model, model.others(to), to);
@@ -69,11 +67,11 @@ Errors measure_views(const Model& model, const HeldOut& held, const Matrix& weig
   }
   Errors errors;
   errors.fill(std::numeric_limits<double>::quiet_NaN());
-  at(errors, Criterion::distance) = apart / held.samples / spread;
-  at(errors, Criterion::translation) = missed / static_cast<double>(m);
+  error_of(errors, Criterion::distance) = apart / held.samples / spread;
+  error_of(errors, Criterion::translation) = missed / static_cast<double>(m);
   if (const Views& views = held.views; !views.held_out_labels.empty()) {
-    at(errors, Criterion::classification) = misclassified(fused(model, views.training), views.training_labels,
-                                                          fused(model, views.held_out), views.held_out_labels);
+    error_of(errors, Criterion::classification) = misclassified(fused(model, views.training), views.training_labels,
+                                                                fused(model, views.held_out), views.held_out_labels);
   }
   return errors;
 }

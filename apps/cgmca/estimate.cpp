@@ -25,7 +25,7 @@ double sum_of(const std::vector<Index>& features) {
 }
 
 // What one domain's SVD handles: d×columns of the samples, or after compression of all features up to its own.
-struct Part {
+struct SvdSize {
   double d, columns, rank;
 };
 
@@ -49,11 +49,11 @@ double bytes_of_all(const std::vector<Index>& features, std::optional<Index> n) 
   return samples > 2 * p && samples <= 4 * p ? 8 * p * samples : 0;
 }
 
-Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
-                          double held) {
+RunEstimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
+                             double held) {
   const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 0;
   const bool rows = n && samples <= 2 * p;
-  Estimate estimate;
+  RunEstimate estimate;
   if (rows) {
     estimate.route = "rows";  // the samples themselves, and a copy while the room for them grows
     estimate.memory = 2 * 8 * p * samples;
@@ -66,10 +66,10 @@ Estimate estimate_summary(const std::vector<Index>& features, std::optional<Inde
   return estimate;
 }
 
-Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& features, std::optional<Index> n) {
+RunEstimate estimate_fit(const RunEstimate& summary, const std::vector<Index>& features, std::optional<Index> n) {
   const double p = sum_of(features), samples = n ? static_cast<double>(*n) : 2 * p;
   const bool rows = n && samples <= 2 * p;
-  std::vector<Part> parts;
+  std::vector<SvdSize> parts;
   double before = 0;
   for (const Index count : features) {
     const auto d = static_cast<double>(count);
@@ -77,7 +77,7 @@ Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& feature
     const double columns = rows ? samples : before;
     parts.push_back({d, columns, std::min(d, columns)});
   }
-  Estimate estimate = summary;
+  RunEstimate estimate = summary;
   estimate.route += parts.size() == 2 ? ", then three SVDs"
                                       : fmt::format(", then {} SVDs and a search for the best maps", parts.size());
   // Moments, one SVD's input, factors and workspace, and the maps; the summary itself stays.
@@ -100,7 +100,8 @@ Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& feature
   return estimate;
 }
 
-bool stop_at_estimate(const Session& session, const Limits& limits, const Estimate& estimate, Json object, Rows rows) {
+bool stop_at_estimate(const Session& session, const Limits& limits, const RunEstimate& estimate, Json object,
+                      Rows rows) {
   if (limits.memory > 0 && estimate.memory > static_cast<double>(limits.memory)) {
     throw InvalidInput(fmt::format(
         "about {} of memory are needed, more than the --mem-limit of {}; raise the limit, or give fewer features",

@@ -19,7 +19,7 @@ struct Limits {
 };
 void add_limit_options(CLI::App& command, Limits& limits);
 
-struct Estimate {
+struct RunEstimate {
   std::string route;
   double memory = 0, flops = 0;  // bytes at the peak; floating point operations
 };
@@ -27,15 +27,16 @@ struct Estimate {
 // n: samples, unknown for text. `held`: bytes of inputs that are held in memory whole.
 // What a fit holds of samples that are compressed together (Summary::add_all).
 double bytes_of_all(const std::vector<Index>& features, std::optional<Index> n);
-Estimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
-                          double held);
+RunEstimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
+                             double held);
 // The same with the fit after it. Of more than two domains the work of the search is not in it: it depends on the data.
-Estimate estimate_fit(const Estimate& summary, const std::vector<Index>& features, std::optional<Index> n);
+RunEstimate estimate_fit(const RunEstimate& summary, const std::vector<Index>& features, std::optional<Index> n);
 
 double bytes_held(const PairReader& reader);
 
 // With --dry-run prints the estimate and returns true: there is nothing more to do. Throws InvalidInput where the
 // estimate exceeds the limit.
-bool stop_at_estimate(const Session& session, const Limits& limits, const Estimate& estimate, Json object, Rows rows);
+bool stop_at_estimate(const Session& session, const Limits& limits, const RunEstimate& estimate, Json object,
+                      Rows rows);
 
 }  // namespace cgmca::cli

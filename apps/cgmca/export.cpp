@@ -33,7 +33,7 @@ struct Array {
 };
 
 // Of more than two domains: correlations_1_2 and so on, of each coordinate of the common space.
-void add_correlations(const Model& model, std::vector<Array>& arrays) {
+void append_correlations(const Model& model, std::vector<Array>& arrays) {
   for (const Domain i : all_domains(model.count())) {
     for (const Domain j : all_domains(model.count())) {
       if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
@@ -67,7 +67,7 @@ std::vector<Array> arrays_of(const Model& model) {
     arrays.push_back({"correlations", certificate.singular_B});
     arrays.push_back({"prescribed", certificate.singular_A});
   } else {
-    add_correlations(model, arrays);
+    append_correlations(model, arrays);
   }
   arrays.push_back({"graph", certificate.weights});
   arrays.push_back({"certified", scalar(certificate.certified ? 1 : 0)});

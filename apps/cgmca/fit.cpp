@@ -104,7 +104,7 @@ void check(const FitArguments& options) {
 bool estimate_files(const Session& session, const FitArguments& options, const PairReader& reader) {
   const std::vector<Index> features = reader.dimensions();
   const auto n = reader.samples();
-  const Estimate estimate = estimate_fit(
+  const RunEstimate estimate = estimate_fit(
       estimate_summary(features, n, options.accumulate, bytes_held(reader) + bytes_of_all(features, n)), features, n);
   std::vector<std::string> shapes;
   for (const auto& row : reader.shapes()) shapes.push_back(row.second);
@@ -170,9 +170,9 @@ Input read_summary(const Session& session, const FitArguments& options) {
     domains.push_back(summary.domain(domain));
   }
   const Index n = summary.samples();
-  Estimate held = estimate_summary(features, n, summary.accumulate(), 0);
+  RunEstimate held = estimate_summary(features, n, summary.accumulate(), 0);
   held.route = name(summary.form());
-  const Estimate estimate = estimate_fit(held, features, n);
+  const RunEstimate estimate = estimate_fit(held, features, n);
   if (stop_at_estimate(session, options.limits, estimate, describe(summary), {{"summary", options.summary}})) {
     return {};
   }

@@ -127,6 +127,7 @@ void run(const Session& session, const ReportArguments& options) {
   add_certificate(page, model, pairs);
   add_starts(page, model);
   add_correlations(page, model);
+  add_correlation_tests(page, model);
   add_error_bars(page, model);
   add_features(page, model, pairs, shape);
   add_spectra(page, model);

@@ -33,6 +33,7 @@ bool is_table(const Model& model, Domain domain, const std::optional<Shape>& sha
 void add_facts(report::Page& page, const Model& model);
 void add_certificate(report::Page& page, const Model& model, const Seen* seen);
 void add_correlations(report::Page& page, const Model& model);
+void add_correlation_tests(report::Page& page, const Model& model);
 // Of more than two domains: who is compared with whom, and where the starts of the search ended.
 void add_graph(report::Page& page, const Model& model);
 void add_starts(report::Page& page, const Model& model);

@@ -52,7 +52,9 @@ void Session::detail(const std::string& text) const {
 std::string in_options(const std::string& message) {
   // Whole words that are no part of a name or a path.
   static const std::regex max_rank("(^|[^-\\w./'])max_rank(?![-\\w./'])");
-  return std::regex_replace(message, max_rank, "$1--max-rank");
+  static const std::regex permutation_test("(^|[^-\\w./'])permutation_test(?![-\\w./'])");
+  return std::regex_replace(std::regex_replace(message, max_rank, "$1--max-rank"), permutation_test,
+                            "$1'cgmca tune --permutations'");
 }
 
 void print(const std::string& text) {

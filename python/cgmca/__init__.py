@@ -43,13 +43,14 @@ from ._models import load, save
 from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
 from ._settings import Covariance, SearchProgress
 from ._tables import real_features
+from ._tests import CorrelationTest, CorrelationTests
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
 
 warn_of_slow_kernels()
 del warn_of_slow_kernels
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
+    "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
     "PermutationTest", "Regularized", "SearchProgress", "Start", "TuneResult", "__version__", "blas_description",
     "datasets", "image", "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts",
     "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._certificate import Certificate, Regularized, Start
+from ._tests import CorrelationTests
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +72,32 @@ class Found:
         """
         self._check_two("canonical_correlations_", "common_correlations_ has those of every pair")
         return self.certificate_.singular_B
+
+    def tests(self) -> CorrelationTests:
+        """Whether the canonical correlations are more than chance, by their theory for normal data.
+
+        Entry k tests whether the correlations from number k + 1 on are zero: Wilks with Rao's F, Bartlett and Lawley's
+        chi-squared, Pillai, Hotelling and Lawley, Roy. From the correlations, the number of pairs and the ranks alone.
+
+        Raises
+        ------
+        ValueError
+            Where the theory does not hold: more than two domains, a ridge, ``max_rank``, extra samples, weights that are
+            not counts, too few pairs. Use `permutation_test` there.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(100, 4))
+        >>> tests = cgmca.MCA().fit(X, X[:, :3] @ [[1, 0], [0, 0], [0, 0]] + random.normal(size=(100, 2))).tests()
+        >>> tests.significant()
+        1
+        >>> bool(tests[0].wilks.p < 1e-6 and tests[1].wilks.p > 0.01)
+        True
+        """
+        self._check_two("tests", "use permutation_test")
+        return CorrelationTests(self._fitted().tests())
 
     @property
     def common_correlations_(self) -> Array:

@@ -1,5 +1,6 @@
 // What a model does with samples of several domains at once: fusion, translation from a set of domains, verification.
 // And what it knows of all domains together.
+#include <cgmca/correlation_tests.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fuse.hpp>
 #include <cgmca/verify.hpp>
@@ -152,6 +153,19 @@ py::dict certificate_of(const FittedModel& self) {
   return result;
 }
 
+py::tuple entries_of(const FTest& test) { return py::make_tuple(test.value, test.F, test.df1, test.df2, test.p); }
+
+py::list tests_of(const FittedModel& self) {
+  py::list result;
+  for (const CorrelationTest& test : correlation_tests(self.model)) {
+    result.append(py::make_tuple(test.first, test.correlation,
+                                 py::make_tuple(entries_of(test.wilks), entries_of(test.pillai),
+                                                entries_of(test.hotelling), entries_of(test.roy)),
+                                 py::make_tuple(test.chi_squared, test.chi_df, test.chi_p)));
+  }
+  return result;
+}
+
 }  // namespace
 
 void bind_matched(py::class_<FittedModel>& model) {
@@ -161,6 +175,7 @@ void bind_matched(py::class_<FittedModel>& model) {
            py::arg("probability") = py::none())
       .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = py::none())
       .def("certificate", &certificate_of)
+      .def("tests", &tests_of)
       .def(
           "common_correlations",
           [](const FittedModel& self, int one, int two) {

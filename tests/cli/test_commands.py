@@ -306,3 +306,22 @@ def test_report_shows_loadings_as_images(folder):
     folder.ok("report", "m", "--shape", "3x4", "-o", "r.html")
     assert "data:image/png;base64," in (folder / "r.html").read_text()
     assert "3x5 has 15 pixels" in folder.fails(3, "report", "m", "--shape", "3x5", "-o", "x.html")
+
+
+def test_tests_gives_wilks_of_numpy_and_a_section_of_the_report(folder):
+    correlations = np.array(folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json["singular_B"])
+    found = folder.ok("tests", "m", "--json").json
+    wilks = np.cumprod((1 - correlations**2)[::-1])[::-1]
+    assert np.allclose([test["wilks"]["value"] for test in found["tests"]], wilks, rtol=1e-10)
+    assert [test["wilks"]["df1"] for test in found["tests"]] == [(7 - k) * (5 - k) for k in range(5)]
+    assert f"{found['significant']} of 5 correlations are not zero" in folder.ok("tests", "m").out
+    folder.ok("report", "m", "-o", "r.html")
+    assert "Are the correlations more than chance?" in (folder / "r.html").read_text()
+
+
+def test_tests_says_why_it_does_not_test(folder):
+    folder.ok("fit", "a.npy", "b.npy", "--ridge", "0.1", "-o", "m")
+    refused = folder.run("tests", "m")
+    assert refused.status == 3 and "ridge" in refused.err and "cgmca tune --permutations" in refused.err
+    folder.ok("report", "m", "-o", "r.html")
+    assert "Not tested: domain 1 was fitted with a ridge" in (folder / "r.html").read_text()

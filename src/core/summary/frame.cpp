@@ -60,14 +60,20 @@ void hold_determined(const Array& P, Index independent) {
   on.assign_diagonal(P.block(independent, independent, determined, determined), thresholds::kDetermined * size);
 }
 
+// G with its features divided by their sizes.
+Array at_unit_size(const Array& G, const Vector& sizes) {
+  const Array unit = G.on().copy(G);
+  G.on().scale_rows(unit, sizes.cwiseInverse());
+  G.on().scale_columns(unit, sizes.cwiseInverse());
+  return unit;
+}
+
 // κ of G (upper triangle) with features at unit size, because rounding in G is relative to its diagonal.
 bool well_conditioned(const Array& G) {
   const Backend& on = G.on();
   if (G.empty()) return true;
-  const Array unit = on.copy(G);
-  const Vector sizes = on.diagonal(G).cwiseSqrt(), scales = (sizes.array() > 0).select(sizes.cwiseInverse(), 1.0);
-  on.scale_rows(unit, scales);
-  on.scale_columns(unit, scales);
+  const Vector sizes = on.diagonal(G).cwiseSqrt();
+  const Array unit = at_unit_size(G, (sizes.array() > 0).select(sizes, 1.0));
   return linalg::condition_is_at_most(unit, thresholds::kSafeGramCondition);
 }
 
@@ -278,8 +284,11 @@ Array triangular_root(const Array& G) {
     on.add_diagonal(K, -zero);
     return K;
   }
-  const linalg::ArrayEigen eigen = on.symmetric_eigen(G);
-  on.scale_rows(eigen.Q, Vector::Ones(zero.size()) - zero);
+  // Eigenvalues err by eps of the largest, so that features of small G_jj would be lost beside others.
+  const Vector sizes = on.diagonal(G).cwiseSqrt() + zero;
+  const Array unit = at_unit_size(G, sizes);
+  const linalg::ArrayEigen eigen = on.symmetric_eigen(unit);
+  on.scale_rows(eigen.Q, sizes.cwiseProduct(Vector::Ones(zero.size()) - zero));
   return on.triangular_factor(linalg::scaled_rows(eigen.values.cwiseMax(0).cwiseSqrt(), on.transposed(eigen.Q)));
 }
 

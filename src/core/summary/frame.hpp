@@ -64,7 +64,8 @@ struct FramedSamples {
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
 
 // K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of
-// the other); then K = Λ^½ Qᵀ of G = Q Λ Qᵀ, made triangular. A zero column of G stays one of K.
+// the other); then K = Λ^½ Qᵀ D, made triangular, of D⁻¹ G D⁻¹ = Q Λ Qᵀ with a diagonal of ones. A zero column of G
+// stays one of K. Merged samples may make the diagonal of G span 10²⁷.
 linalg::Array triangular_root(const linalg::Array& G);
 
 }  // namespace cgmca

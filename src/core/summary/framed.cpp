@@ -42,8 +42,13 @@ FramedState::FramedState(const Deviations& Z, Count count_, const Layout& layout
 
 // Of deviations from the mean so far, Σ (y - ȳ)(y - ȳ)ᵀ and (17) together are Σ y yᵀ - (Σ y)(Σ y)ᵀ / n with n of all
 // samples. A weight counts in each of them.
-std::pair<FramedState, std::vector<Index>> FramedState::enter(const WeightedSamples& samples,
-                                                              const Vector& origin) const {
+struct FramedState::Entered {
+  FramedState state;
+  Vector taken;
+  std::vector<Index> waiting;
+};
+
+FramedState::Entered FramedState::enter(const WeightedSamples& samples, const Vector& origin) const {
   const Backend& on = G.on();
   FramedSamples framed = enter_frame(*frame, Deviations(on, samples, origin, count.mean), on.copy(G));
   FramedState now(count, frame, std::move(framed.G));
@@ -52,7 +57,8 @@ std::pair<FramedState, std::vector<Index>> FramedState::enter(const WeightedSamp
   now.count.weight += framed.weight;
   on.add_gram(now.G, on.upload(framed.sum_in_frame), -1 / now.count.weight);
   now.count.mean += framed.sum / now.count.weight;
-  return {std::move(now), std::move(framed.unlike)};
+  Vector taken = framed.sum_in_frame.cwiseAbs2() / now.count.weight;
+  return {std::move(now), std::move(taken), std::move(framed.unlike)};
 }
 
 // Measuring κ at unit size costs as much as a few hundred samples, so it waits until a feature's sum of squares has grown
@@ -67,9 +73,10 @@ bool FramedState::outgrown() {
 }
 
 std::optional<std::vector<Index>> FramedState::add(const WeightedSamples& samples, const Vector& origin) {
-  auto [entered, waiting] = enter(samples, origin);
+  auto [entered, taken, waiting] = enter(samples, origin);
   const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= samples.count();
-  if (most_are_unlike || entered.outgrown()) return std::nullopt;
+  const bool cancels = (taken.array() > thresholds::kCancelled * G.on().diagonal(entered.G).array()).any();
+  if (most_are_unlike || cancels || entered.outgrown()) return std::nullopt;
   *this = std::move(entered);
   return std::move(waiting);
 }

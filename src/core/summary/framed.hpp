@@ -51,8 +51,9 @@ struct FramedState {
   std::optional<SeparateRoots> separate_roots(const Layout& layout) const;
 
  private:
-  // With the samples inside, and which of them have to wait.
-  std::pair<FramedState, std::vector<Index>> enter(const WeightedSamples& samples, const Vector& origin) const;
+  // With the samples inside; the squares of what their new mean took from G's diagonal; which of them have to wait.
+  struct Entered;
+  Entered enter(const WeightedSamples& samples, const Vector& origin) const;
   bool outgrown();  // notes when it has measured
   void make_anew(const linalg::Array& Z, const Count& more, const Layout& layout, Scales scales);
 };

@@ -1,5 +1,7 @@
 // A weight of 2 is the sample twice, a weight of 0 is the sample left out: in every form of summary, its files and
 // merges, in fits, folds, verification and error bars.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -426,6 +428,66 @@ TEST(Weights, OfZeroLeaveOutWhateverASampleHolds) {
   pairs.X2(1, 20) = 1e139;
   weights(20) = 1e50;
   EXPECT_THROW(weighted_summary(pairs, weights), InvalidInput);
+}
+
+// A sample that weighs next to nothing may be anywhere, also first: the origin must not be so far from the others that
+// their digits are lost.
+TEST(Weights, OfNearlyNothingDoNotMatterWhereverTheSampleLies) {
+  for (const Index n : {9, 300, 9000}) {
+    Random random(20);
+    const Pairs pairs = random_pairs(random, 3, 2, n);
+    const Covariance C = Covariance::identity(2);
+    const Model expected = fit(plain_summary(pairs), C, C);
+    for (const Accumulate accumulate : kAccumulates) {
+      for (const Index light : {1, 30}) {  // more than are compressed first, too
+        SCOPED_TRACE(fmt::format("{} samples, {}, {} light", n, name(accumulate), light));
+        Pairs all{Matrix(3, n + light), Matrix(2, n + light)};
+        all.X1 << 1e15 * random.matrix(3, light), pairs.X1;
+        all.X2 << 1e15 * random.matrix(2, light), pairs.X2;
+        Vector weights = Vector::Ones(n + light);
+        weights.head(light).setConstant(1e-60);
+        const Summary added = weighted_summary(all, weights, accumulate);
+        Summary merged =
+            weighted_summary({all.X1.leftCols(light), all.X2.leftCols(light)}, weights.head(light), accumulate);
+        merged.merge(plain_summary(pairs, accumulate));
+        for (const Summary& summary : {added, merged}) {
+          const Model found = fit(summary, C, C);
+          EXPECT_LE(relative(found.certificate.singular_B, expected.certificate.singular_B), 1e-10);
+          for (const Domain domain : kDomains) {
+            EXPECT_LE(relative(found.domain(domain).mean, expected.domain(domain).mean), 1e-10);
+            EXPECT_LE(relative(found.domain(domain).matrix(), expected.domain(domain).matrix()), 1e-9);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Weights, OfAllSizesGiveTheSameBitsHoweverTheSamplesAreCut) {
+  Random random(21);
+  const Index n = 9000;
+  const Pairs pairs = random_pairs(random, 3, 2, n);
+  const Vector weights = Vector::NullaryExpr(n, [&] { return std::pow(10, 3 * random.normal()); });
+  for (const Accumulate accumulate : kAccumulates) {
+    const std::string expected = weighted_summary(pairs, weights, accumulate).to_bytes();
+    for (const Index block : {1, 7, 1000, 4097}) {
+      EXPECT_TRUE(weighted_summary(pairs, weights, accumulate, block).to_bytes() == expected) << name(accumulate);
+    }
+  }
+}
+
+TEST(Weights, ThatAreNormalizedAreRefusedWhateverTheirSumIsRoundedTo) {
+  Random random(22);
+  int above = 0;
+  for (int draw = 0; draw < 200; ++draw) {
+    const Pairs pairs = random_pairs(random, 3, 2, 50);
+    Vector weights = random.matrix(50, 1).array().exp();
+    weights /= weights.sum();
+    above += weights.sum() > 1 ? 1 : 0;
+    const Summary summary = weighted_summary(pairs, weights);
+    EXPECT_THROW(fit(summary, Covariance::identity(2), Covariance::identity(2)), TooFewSamples);
+  }
+  EXPECT_GT(above, 0);  // so that the test can fail
 }
 
 }  // namespace

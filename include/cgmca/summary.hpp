@@ -8,7 +8,7 @@
 //   gram   G = Xc Xcᵀ itself: less arithmetic, but it squares the condition number
 // Two summaries merge into that of the union, so data can come in blocks of any size, from several machines, or be
 // continued next week. Blocks are regrouped inside, so the same samples in the same order give the same bits however
-// they were cut. Everything is relative to the first sample, so large means cost no accuracy.
+// they were cut. Everything is relative to one of the samples, so large means cost no accuracy.
 //
 // Samples may have weights. A sample of weight 2 is the same as the sample twice, and one of weight 0 is left out.
 // Weights are counts, not precisions, and need not be whole: n of every formula is their sum, total_weight().

@@ -32,6 +32,10 @@ inline constexpr double kSafeGramCondition = 1e4;
 
 // Sums about a mean that has moved since are centred anew if more than this times the variance that is left cancels.
 inline constexpr double kCancelled = 16;
+// A sample that weighs more than this times the origin's becomes the origin. So the origin has at least 1/(16 n) of the
+// weight, and x - origin errs by at most eps·√(16 n) of the spread, wherever the origin lies. Samples of similar weights
+// leave the first one.
+inline constexpr double kHeavierOrigin = 16;
 // A sample is like those that made the frame while ‖y‖² is at most this; typical is p/n of them. Solving for y errs as
 // a change of P's columns by eps·‖y‖ of their lengths would.
 inline constexpr double kAlike = 8;

@@ -85,6 +85,14 @@ double unpack_weight(const TensorReader& file, const std::string& prefix, Index 
   return weight;
 }
 
+// Of the sample that is the origin; files in which it is 1, and older ones, do not have it.
+double unpack_origin_weight(const TensorReader& file, const std::string& prefix) {
+  if (!file.has_text(prefix + "origin_weight")) return 1;
+  const double weight = file.real(prefix + "origin_weight");
+  if (!(weight > 0)) file.fail(fmt::format("it is damaged: the weight of its origin is {}", weight));
+  return weight;
+}
+
 // Of the rows.
 Vector unpack_weights(const TensorReader& file, const std::string& prefix, Index rows) {
   if (!file.has(prefix + "weights")) return {};
@@ -128,6 +136,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   file.set(prefix + "accumulate", std::string(name(state.accumulate)));
   file.set(prefix + "form", std::string(name(state.form())));
   if (state.samples() > 0) file.add_vector(prefix + "origin", state.origin);
+  if (state.samples() > 0 && state.origin_weight != 1) file.set(prefix + "origin_weight", state.origin_weight);
   if (!state.nothing_compressed()) {
     const linalg::Array& G = state.gram() != nullptr ? state.gram()->G : state.framed()->G;
     file.add_vector(prefix + "mean", state.compressed_count().mean);
@@ -156,7 +165,10 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   if ((compressed > 0) == (form == SummaryForm::rows)) {
     file.fail(fmt::format("{} compressed samples in the form '{}'", compressed, name(form)));
   }
-  if (total > 0) state->origin = file.vector(prefix + "origin", state->layout.size());
+  if (total > 0) {
+    state->origin = file.vector(prefix + "origin", state->layout.size());
+    state->origin_weight = unpack_origin_weight(file, prefix);
+  }
   if (compressed > 0) {
     unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form, *state);
   }

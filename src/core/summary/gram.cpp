@@ -21,9 +21,15 @@ void Count::join(const Count& other) {
     *this = other;
     return;
   }
+  const double before = weight;
   samples += other.samples;
   weight += other.weight;
-  mean += other.weight / weight * (other.mean - mean);
+  // The heavier one moves less: a light one that is far away must not round it.
+  if (other.weight > before) {
+    mean = other.mean + before / weight * (mean - other.mean);
+  } else {
+    mean += other.weight / weight * (other.mean - mean);
+  }
 }
 
 Count count_of(const Backend& on, const WeightedSamples& samples, const Vector& origin) {

@@ -1,6 +1,7 @@
 // Two summaries become one, whatever their forms and the order of their features.
 #include <utility>
 
+#include "core/thresholds.hpp"
 #include "state.hpp"
 
 namespace cgmca {
@@ -75,6 +76,7 @@ void Summary::State::merge(const State& that) {
     const Rows own = std::exchange(rows, that.rows);
     unlike = that.unlike;
     origin = that.origin;
+    origin_weight = that.origin_weight;
     compressed = that.compressed;
     safety = that.safety;
     if (gram() != nullptr) {
@@ -85,6 +87,7 @@ void Summary::State::merge(const State& that) {
     return;
   }
 
+  if (that.origin_weight > thresholds::kHeavierOrigin * origin_weight) move_origin(that.origin, that.origin_weight);
   const Vector shift = that.origin - origin;
   bool summed = false;
   if (gram() != nullptr && that.gram() != nullptr) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/thresholds.hpp"
 #include "state.hpp"
 
 namespace cgmca {
@@ -70,7 +71,8 @@ enum class Coordinates { common, separate };
 enum class SmallWeights { refuse, allow };
 
 double degrees_of_freedom(const Count& count, SmallWeights small) {
-  if (count.weight > 1) return count.weight - 1;
+  // Weights that sum to 1 may sum to a little more by rounding.
+  if (count.weight > 1 + thresholds::kSameWeight) return count.weight - 1;
   if (small == SmallWeights::allow) return 1;
   throw TooFewSamples(
       fmt::format("the weights sum to {:.6g}; a covariance needs more than 1, because a weight counts how often its "

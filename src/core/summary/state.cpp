@@ -26,12 +26,12 @@ constexpr Index kLeastRemote = 1024;
 // features of the largest domain if that is more: it pays there not to wait for 2p samples.
 constexpr Index kRemoteBlock = 32768;
 
-Vector first_sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout) {
-  Vector first(layout.size());
+Vector sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout, Index j) {
+  Vector x(layout.size());
   for (Index i = 0; i < layout.domains(); ++i) {
-    first.segment(layout.start(i), layout.features(i)) = on.fetched(X[static_cast<std::size_t>(i)], 0, 1);
+    x.segment(layout.start(i), layout.features(i)) = on.fetched(X[static_cast<std::size_t>(i)], j, 1);
   }
-  return first;
+  return x;
 }
 
 // Xc Xcᵀ (upper triangle); features that do not vary are left out if they are many.
@@ -127,14 +127,15 @@ Index Summary::State::direct(Index left) const {
 
 void Summary::State::add(const WeightedSamples& samples) {
   const Index n = samples.count();
-  if (n > 0 && origin.size() == 0) origin = first_sample(*on, samples.X, layout);
   for (Index first = 0; first < n;) {
     if (room() == 0) compress_rows();
     Index count = direct(n - first);
-    if (count > 0) {
+    const bool directly = count > 0;
+    if (!directly) count = std::min(n - first, room());
+    choose_origin(samples, first, count);
+    if (directly) {
       count = compress(samples.columns(first, count));
     } else {
-      count = std::min(n - first, room());
       append_from(*on, rows, samples, first, count, most_rows());
     }
     first += count;
@@ -146,8 +147,25 @@ void Summary::State::add_all(const WeightedSamples& samples) {
   const Index n = samples.count(), first = first_block();
   const bool together = origin.size() == 0 && !on->remote() && n > first && n <= 2 * first;
   if (!together) return add(samples);
-  origin = first_sample(*on, samples.X, layout);
+  choose_origin(samples, 0, n);
   compress(samples);
+}
+
+// Sample by sample, also where several follow each other, so that all is rounded alike however they are cut.
+void Summary::State::choose_origin(const WeightedSamples& samples, Index first, Index count) {
+  const bool equal = samples.weights.size() == 0;
+  if (equal) count = std::min<Index>(count, 1);  // the others weigh as much
+  for (Index j = first; j < first + count; ++j) {
+    const double weight = equal ? 1 : samples.weights(j);
+    if (weight > thresholds::kHeavierOrigin * origin_weight) move_origin(sample(*on, samples.X, layout, j), weight);
+  }
+}
+
+void Summary::State::move_origin(const Vector& to, double weight) {
+  if (GramState* form = gram()) form->count.mean += origin - to;
+  if (FramedState* form = framed()) form->count.mean += origin - to;
+  origin = to;
+  origin_weight = weight;
 }
 
 void Summary::State::compress_rows() {

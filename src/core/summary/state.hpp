@@ -29,7 +29,11 @@ struct Summary::State {
   Accumulate accumulate;
   const linalg::Backend* on;
   Layout layout;
-  Vector origin;  // the first sample; means are relative to it. Empty while there is none
+  // A sample; means are relative to it. Empty while there is none. The first one, until one comes that weighs much more:
+  // what x - origin rounds is then small beside the spread that the origin's own weight gives, wherever it lies. The same
+  // one is chosen however the samples are cut.
+  Vector origin;
+  double origin_weight = 0;
   Rows rows;
   Index unlike = 0;  // so many of the first rows did not fit into the frame, and wait for others like them
   std::variant<std::monostate, GramState, FramedState> compressed;
@@ -55,6 +59,8 @@ struct Summary::State {
   void merge(const State& other);                // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
   State reordered(const linalg::Places& places) const;
+  void choose_origin(const WeightedSamples& samples, Index first, Index count);
+  void move_origin(const Vector& to, double weight);
   Index direct(Index left) const;
   void compress_rows();
   Index compress(const WeightedSamples& samples);  // how many of the first are done

@@ -1,4 +1,6 @@
 // Every kind of bad input: its own exception type and a message with the figures.
+#include <sys/resource.h>
+
 #include <limits>
 
 #include "testing.hpp"
@@ -172,6 +174,27 @@ TEST_F(Errors, VariancesThatUnderflowAreToldNotUsed) {
 TEST_F(Errors, ScalesFarApartAreNone) {
   const Model expected = fit(pairs.X1, pairs.X2, two, two), found = fit(1e135 * pairs.X1, 1e-135 * pairs.X2, two, two);
   EXPECT_LT(testing::relative(found.certificate.singular_B, expected.certificate.singular_B), 1e-10);
+}
+
+// Ranks are checked before memory is asked for: identity:20000 would take 3 GB, and 8 K must not overflow.
+TEST_F(Errors, AnInfeasibleRankCostsNothing) {
+  const auto memory = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // KiB
+  };
+  const auto before = memory();
+  for (const Index k : {Index{20000}, Index{1} << 60, Index{1} << 61}) {
+    const Covariance huge = Covariance::identity(k);
+    expect_says(message_of<Infeasible>([&] { fit(pairs.X1, pairs.X2, huge, huge); }),
+                {"rank 4", "prescribe one of rank 4 at most"});
+    expect_says(message_of<Infeasible>([&] { fit(MatchedSamples{pairs.X1, pairs.X2, pairs.X1}, {huge}); }), {"rank 4"});
+  }
+  EXPECT_LT(memory() - before, 100 * 1024);
+  Random random(2);
+  const testing::Pairs many = testing::random_pairs(random, 200, 200, 450);
+  const Covariance huge = Covariance::identity(Index{1} << 61);
+  expect_says(message_of<Infeasible>([&] { fit(many.X1, many.X2, huge, huge); }), {"rank 200"});
 }
 
 }  // namespace

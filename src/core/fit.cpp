@@ -58,6 +58,7 @@ Model finish_two(const Factors& factors, const Covariance& c1, const Covariance&
 
 Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options) {
   const Matrix weights = weights_of(options.graph, factors.count());
+  check_feasible(covariances, factors);
   if (factors.count() == 2) return finish_two(factors, covariances[0], covariances[1], weights);
   const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
   Model model = assemble(matched.solution, factors);

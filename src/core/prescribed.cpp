@@ -82,6 +82,19 @@ void check_common_dimension(const std::vector<PrescribedCovariance>& C) {
   }
 }
 
+void check_rank(Domain domain, Index wanted, const std::string& description, const Factors& factors) {
+  const Index rank = factors[domain].rank();
+  if (wanted <= rank) return;
+  const std::string others =
+      factors.count() == 2 ? fmt::format("domain {} has rank {}", number(other(domain)), factors[other(domain)].rank())
+                           : fmt::format("the domains have ranks {}", ranks_of(factors));
+  throw Infeasible(
+      fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; prescribe "
+                  "one of rank {} at most ({})",
+                  number(domain), rank, description, wanted, rank, others),
+      domain, rank, wanted);
+}
+
 }  // namespace
 
 double tie_tolerance(const Factors& factors) {
@@ -141,19 +154,18 @@ Index rank_of(const Covariance& covariance, const Factors& factors) {
 }
 
 // The domain of the lowest rank first, which is then the largest that suits all.
+void check_feasible(const std::vector<Covariance>& covariances, const Factors& factors) {
+  for (const Domain domain : lowest_first(factors)) {
+    const Covariance& asked = covariances[slot(domain)];
+    const bool given = std::holds_alternative<Covariance::Factor>(asked.value()) ||
+                       std::holds_alternative<Covariance::Identity>(asked.value());
+    if (given) check_rank(domain, rank_of(asked, factors), asked.description(), factors);
+  }
+}
+
 void check_feasible(const std::vector<PrescribedCovariance>& C, const Factors& factors) {
   for (const Domain domain : lowest_first(factors)) {
-    const PrescribedCovariance& asked = C[slot(domain)];
-    const Index rank = factors[domain].rank(), wanted = asked.s.size();
-    if (wanted <= rank) continue;
-    const std::string others = factors.count() == 2 ? fmt::format("domain {} has rank {}", number(other(domain)),
-                                                                  factors[other(domain)].rank())
-                                                    : fmt::format("the domains have ranks {}", ranks_of(factors));
-    throw Infeasible(
-        fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; prescribe "
-                    "one of rank {} at most ({})",
-                    number(domain), rank, asked.description, wanted, rank, others),
-        domain, rank, wanted);
+    check_rank(domain, C[slot(domain)].s.size(), C[slot(domain)].description, factors);
   }
   check_common_dimension(C);
 }

@@ -31,6 +31,8 @@ PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Fact
                              const Vector& correlations);
 Index rank_of(const Covariance& covariance, const Factors& factors);
 
+// The same of covariances whose rank is known before any work or memory is spent on them. Throws Infeasible.
+void check_feasible(const std::vector<Covariance>& covariances, const Factors& factors);
 // c_i <= r_i for all, and one k. Throws Infeasible or CommonDimension.                                             (6)
 void check_feasible(const std::vector<PrescribedCovariance>& C, const Factors& factors);
 

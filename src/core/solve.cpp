@@ -156,14 +156,14 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
   if (factors.saturated) return {{B, Vector::Ones(B.rows()), B, {}}, "B = I"};
   const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors)), least = std::min(B.rows(), B.cols());
   const double tie = tie_tolerance(factors);
-  const bool few = least >= kLeastForFew && 8 * wanted <= least;
+  const bool few = least >= kLeastForFew && wanted <= least / 8;
   const char* failed = "";
   if (few && least >= kLeastForLanczos) {
     if (auto svd = linalg::leading_triplets(B, wanted, tie)) return {std::move(*svd), "B lanczos potrf"};
     failed = " (lanczos potrf failed)";
   }
   const bool half = factors.form == SummaryForm::gram || (factors.form == SummaryForm::qr && least >= kLeastForFew);
-  if (few || (half && 2 * wanted <= least)) {
+  if (few || (half && wanted <= least / 2)) {
     if (auto found = svd_by_square(B, wanted, tie, few)) {
       found->route += failed;
       return std::move(*found);

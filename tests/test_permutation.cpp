@@ -107,5 +107,20 @@ TEST(Classifiers, ByHand) {
   EXPECT_THROW(LinearClassifier(Matrix(2, 0), {}), InvalidInput);
 }
 
+// Two samples a class in three dimensions, of which the second repeats the first: the centred samples have rank 2, and
+// rounding has a third direction.
+TEST(LinearClassifier, WithoutARidgeLeavesOutWhatVariesByRounding) {
+  Random random(9);
+  Matrix samples = random.matrix(3, 40);
+  samples.row(1) = samples.row(0) / 3 + samples.row(2) / 7;
+  std::vector<int> labels;
+  for (Index j = 0; j < 40; ++j) labels.push_back(samples(0, j) > 0 ? 1 : 0);
+  Matrix queries = samples;
+  queries.row(1).array() += 1e-9;  // far less than any sample moves by, but not along their plane
+  EXPECT_EQ(LinearClassifier(samples, labels, 0)(queries), LinearClassifier(samples, labels, 0)(samples));
+  EXPECT_EQ(LinearClassifier(samples, labels, 0)(samples), LinearClassifier(samples, labels, 1e-10)(samples));
+  EXPECT_EQ(LinearClassifier(Matrix::Ones(2, 4), {1, 1, 2, 1}, 0)(Matrix::Ones(2, 1)), (std::vector<int>{1}));
+}
+
 }  // namespace
 }  // namespace cgmca

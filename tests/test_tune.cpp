@@ -498,5 +498,16 @@ TEST(Tuning, SaysWhatIsWrong) {
   EXPECT_EQ(holding.samples(), 0);
 }
 
+TEST(Candidate, IsFittedOnTheDeviceAskedFor) {
+  Random random(31);
+  const Pairs pairs = random_pairs(random, 4, 3, 60);
+  Summary summary({4, 3});
+  summary.add(pairs.X1, pairs.X2);
+  Candidate candidate;
+  candidate.rank = 2;
+  EXPECT_EQ(candidate.options({.device = Device::cuda}).device, Device::cuda);
+  if (!cuda_device().usable) EXPECT_THROW(fit(summary, candidate, {.device = Device::cuda}), DeviceError);
+}
+
 }  // namespace
 }  // namespace cgmca

@@ -20,8 +20,8 @@ namespace cgmca {
 std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<int>& labels,
                                    const MatrixView& queries);
 
-// A linear classifier: least squares onto one indicator per class, with a ridge of `ridge` times the mean variance of a
-// feature. scores = W (x - mean) + offset, and the class of the largest score is chosen.
+// Least squares onto one indicator per class, with a ridge of `ridge` times the mean variance of a feature: the class of
+// the largest of W (x - mean) + offset. Singular values up to max(k, m)·eps of the largest count as 0, also without ridge.
 class LinearClassifier {
  public:
   // Trains on samples, k×m, with m labels. Throws InvalidInput.

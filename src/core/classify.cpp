@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "linalg/linalg.hpp"
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
@@ -48,6 +49,7 @@ std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<
 }
 
 // W = Yc Xcᵀ (Xc Xcᵀ + λ I)⁻¹ with X = U diag(s) Vᵀ: Yc V diag(s/(s² + λ)) Uᵀ, whatever is larger, k or m.
+// Without a ridge that is the pseudo-inverse, so directions in which the samples vary by rounding alone are left out.
 LinearClassifier::LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge) {
   check_labels(samples, labels);
   if (!(ridge >= 0)) throw InvalidInput(fmt::format("the ridge of the classifier is {}; it must be 0 or more", ridge));
@@ -63,7 +65,9 @@ LinearClassifier::LinearClassifier(const MatrixView& samples, const std::vector<
   offset_ = Y.rowwise().mean();
   const linalg::Svd svd = linalg::thin_svd(samples.colwise() - mean_);
   const double lambda = ridge * svd.s.squaredNorm() / static_cast<double>(samples.rows());
-  const Vector gain = svd.s.array() / (svd.s.array().square() + lambda).max(1e-300);
+  const double size = static_cast<double>(std::max(samples.rows(), samples.cols()));
+  const double none = size * thresholds::kEpsilon * (svd.s.size() > 0 ? svd.s(0) : 0);
+  const Vector gain = (svd.s.array() > none).select(svd.s.array() / (svd.s.array().square() + lambda), 0.0);
   const Matrix scores = linalg::AB(Y.colwise() - offset_, svd.V);
   weights_ = linalg::ABt(scores * gain.asDiagonal(), svd.U);
 }

@@ -66,7 +66,9 @@ std::string Candidate::covariance_name() const {
 
 Regularization Candidate::regularization() const { return {max_rank, ridge}; }
 
-FitOptions Candidate::options(const DataOptions& data) const { return {data.rank_tol, max_rank, ridge, data.extra}; }
+FitOptions Candidate::options(const DataOptions& data) const {
+  return {data.rank_tol, max_rank, ridge, data.extra, {}, data.device};
+}
 
 std::string Candidate::description() const {
   return fmt::format("{}, {}, ridge {}", covariance_name(),

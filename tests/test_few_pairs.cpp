@@ -513,5 +513,35 @@ TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {
 #endif
 }
 
+// The Gram form is proven to be safe of the pairs alone. Extra samples whose mean is far away make Θ_1 ill-conditioned:
+// κ(S_1) is about the offset, and that times eps is the error that rounding of the maps alone makes.
+TEST(ExtraSamples, FarAwayDoNotSpoilTheFit) {
+  Random random(41);
+  const Pairs pairs = random_pairs(random, 4, 3, 500);
+  Summary summary({4, 3});
+  summary.add(pairs.X1, pairs.X2);
+  ASSERT_EQ(summary.form(), SummaryForm::gram);
+  for (const double offset : {0.0, 1e3, 1e7, 1e8}) {
+    SCOPED_TRACE(offset);
+    const Matrix more = random.matrix(4, 200).array() + offset;
+    Summary extra({4});
+    extra.add(more);
+    FitOptions options;
+    options.extra = {&extra, nullptr};
+    const Covariance I = Covariance::identity(3);
+    const Model model = fit(summary, I, I, options);
+    const double error = 1e-13 * (1 + 100 * offset);
+    EXPECT_EQ(model.certificate.ranks[0], 4);
+    EXPECT_LE(model.certificate.constraint_residuals[0], error);
+    EXPECT_LE(std::abs(model.certificate.objective - model.certificate.bound), error);
+    Verifier verifier(model);
+    verifier.add(std::vector<MatrixView>{pairs.X1, pairs.X2});
+    verifier.add_extra(Domain::one, more);
+    const Attained attained = verifier.attained();
+    EXPECT_LE(attained.constraint_residuals[0], error);
+    EXPECT_LE(std::abs(attained.objective - attained.best_objective), error);
+  }
+}
+
 }  // namespace
 }  // namespace cgmca

@@ -1,4 +1,7 @@
 // Whitening by triangles and by spectra (docs/method.md section 2): the same maps, whichever is taken.
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "testing.hpp"
@@ -122,6 +125,90 @@ TEST(Whitening, OfNearlyDeterminedFeaturesKeepsTheRank) {
     Summary summary({4, 3}, Accumulate::qr);
     summary.add(pairs.X1, pairs.X2);
     EXPECT_EQ(fit(summary, I, I).certificate.ranks, Factorization(summary).fit(I, I).certificate.ranks) << own;
+  }
+}
+
+Pairs in_units(Pairs pairs, double exponent) {
+  pairs.X1.row(1) *= std::pow(10, -exponent / 2);
+  pairs.X1.row(2) *= std::pow(10, exponent / 2);
+  pairs.X2.row(0) *= std::pow(10, -exponent);
+  return pairs;
+}
+
+// Farad, ohm and hertz in one table: of a plain fit only weights and loadings know the units.
+TEST(Whitening, KeepsAllDirectionsWhateverTheUnits) {
+  struct Way {
+    double exponent;
+    Index n;
+    Accumulate accumulate;
+    Index parts = 1;
+  };
+  for (const Way& way :
+       {Way{14, 9, Accumulate::automatic}, Way{14, 300, Accumulate::automatic}, Way{14, 300, Accumulate::qr},
+        Way{14, 300, Accumulate::automatic, 3}, Way{12, 5000, Accumulate::automatic},
+        Way{18, 9000, Accumulate::automatic, 2}, Way{12, 9000, Accumulate::qr, 2}, Way{8, 5000, Accumulate::gram},
+        Way{14, 5000, Accumulate::gram, 2}, Way{14, 300, Accumulate::gram}}) {
+    SCOPED_TRACE(fmt::format("10^{}, {} samples, {}, {} parts", way.exponent, way.n, name(way.accumulate), way.parts));
+    Random random(50);
+    const Pairs unit = random_pairs(random, 3, 2, way.n, 1.0), pairs = in_units(unit, way.exponent);
+    const auto summarized = [&](const Pairs& all) {
+      Summary sum({3, 2}, way.accumulate);
+      for (Index part = 0; part < way.parts; ++part) {
+        const Index first = part * way.n / way.parts, count = (part + 1) * way.n / way.parts - first;
+        Summary one({3, 2}, way.accumulate);
+        one.add(all.X1.middleCols(first, count), all.X2.middleCols(first, count));
+        sum.merge(one);
+      }
+      return sum;
+    };
+    const Summary summary = summarized(pairs);
+    const Covariance I = Covariance::identity(2);
+    const Model expected = fit(summarized(unit), I, I);
+    const Model plain = fit(summary, I, I), spectrum = Factorization(summary).fit(I, I);
+    Regularization most;
+    most.max_rank = Index{3};
+    const Model truncated = Factorization(summary).fit({I}, most);
+    for (const Model& model : {plain, spectrum, truncated}) {
+      EXPECT_EQ(model.certificate.ranks, (std::vector<Index>{3, 2})) << model.certificate.route;
+      EXPECT_LE(relative(model.certificate.singular_B, expected.certificate.singular_B), 1e-10)
+          << model.certificate.route;
+      for (const Domain domain : kDomains) {
+        const Matrix &X = domain == Domain::one ? pairs.X1 : pairs.X2, &X0 = domain == Domain::one ? unit.X1 : unit.X2;
+        const Matrix Z = apply(model, domain, X), Z0 = apply(expected, domain, X0);
+        const Vector signs = Z.cwiseProduct(Z0).rowwise().sum().cwiseSign();  // they are chosen in raw units
+        EXPECT_LE(relative(signs.asDiagonal() * Z, Z0), 1e-9) << model.certificate.route;
+        EXPECT_LE((testing::sample_covariance(Z) - Matrix::Identity(2, 2)).norm(), 1e-10);
+        EXPECT_LE(model.certificate.constraint_residuals[slot(domain)], 1e-10);
+        // P_i = Cov(x_i, t_i), relative to the size of each feature
+        const Matrix P =
+            centred(X) * (model.domain(domain).weights * centred(X)).transpose() / static_cast<double>(way.n - 1);
+        const Vector size = testing::sample_covariance(X).diagonal().cwiseSqrt();
+        const Matrix wrong = size.cwiseInverse().asDiagonal() * (model.domain(domain).loadings.leftCols(2) - P);
+        EXPECT_LE(wrong.norm(), 1e-9) << model.certificate.route;
+      }
+    }
+    // In raw units, as asked: the spectrum of Θ_1, all of it.
+    const Covariance C = Covariance::data(Domain::one, 3);
+    const Model raw = fit(summary, C, Covariance::data(Domain::one, 2));
+    const Eigen::SelfAdjointEigenSolver<Matrix> theta(testing::sample_covariance(pairs.X1));
+    EXPECT_NEAR(raw.domain(Domain::one).covariance_spectrum()(0) / theta.eigenvalues()(2), 1, 1e-10);
+    EXPECT_LE(raw.certificate.constraint_residuals[0], 1e-10);
+  }
+}
+
+// Sums that should be 1 differ in their last bit: that is no direction.
+TEST(Whitening, TakesNoRoundingForADirection) {
+  Random random(51);
+  for (const Index n : {10, 300}) {
+    Pairs pairs = random_pairs(random, 4, 3, n, 1.0);
+    for (Index j = 0; j < n; ++j) pairs.X1(2, j) = random.coin() ? 1.0 : std::nextafter(1.0, 2.0);
+    for (const Accumulate accumulate : kAccumulates) {
+      Summary summary({4, 3}, accumulate);
+      summary.add(pairs.X1, pairs.X2);
+      const Covariance I = Covariance::identity(2);
+      EXPECT_EQ(fit(summary, I, I).certificate.ranks[0], 3) << n << " " << name(accumulate);
+      EXPECT_EQ(Factorization(summary).fit(I, I).certificate.ranks[0], 3) << n << " " << name(accumulate);
+    }
   }
 }
 

@@ -74,6 +74,9 @@ inline constexpr double kSafeSquaredTriangle = 100;
 inline constexpr double kSafePivotedTriangle = 1e5;
 // The rank is full beyond doubt while κ(L) times the tolerance of the rank is at most this.
 inline constexpr double kClearRank = 0.01;
+// A feature varies by rounding alone if its standard deviation is at most this part of its mean: computed constants, such
+// as sums that should be 1, differ in their last bits.
+inline constexpr double kVariesByRounding = 4 * kEpsilon;
 // A user's own rank tolerance above this may cut directions of a well-conditioned covariance: that takes the spectrum.
 inline constexpr double kLargestTriangleTolerance = 1e-6;
 

@@ -35,7 +35,7 @@ Factors reduce(Factors factors) {
 Directions directions_of(const Factors& factors) {
   Directions result;
   for (const WhitenedDomain& domain : factors.domains) {
-    result.U.push_back(linalg::download(domain.spectrum()->U));
+    result.U.push_back(linalg::download(domain.spectrum()->inward));
     result.mean.push_back(domain.mean);
   }
   return result;

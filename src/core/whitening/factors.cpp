@@ -93,9 +93,25 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
     }
     const double tolerance =
         options.rank_tol.value_or(static_cast<double>(std::max(d, samples)) * thresholds::kEpsilon);
-    sources.requests.push_back({domain, samples, tolerance, spectrum[i]});
+    sources.requests.push_back({domain, samples, tolerance, spectrum[i], mean});
     sources.means.push_back(std::move(mean));
     sources.weights.push_back(weight);
+  }
+  return sources;
+}
+
+// The same. Extra samples were not there when the Gram form was proven to be safe: if κ(Θ_i) with them is
+// too large for it, the QR form takes its place.
+Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
+                   FactorizedData& data) {
+  Sources sources = pool_extra(summary, options, spectrum, data);
+  if (data.moments.form != SummaryForm::gram || summary.accumulate() != Accumulate::automatic) return sources;
+  for (std::size_t i = 0; i < spectrum.size(); ++i) {
+    if (sources.requests[i].samples == data.moments.samples) continue;
+    const auto place = static_cast<Index>(i);
+    if (linalg::condition_is_at_most(data.moments.theta_block(place, place), thresholds::kSafeGramCondition)) continue;
+    data = {factored_moments(summary), {}};
+    return pool_extra(summary, options, spectrum, data);
   }
   return sources;
 }
@@ -180,8 +196,8 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   check(options, spectrum.size());
   require_room(summary);
   const auto data = std::make_shared<FactorizedData>(FactorizedData{separate_moments(summary), {}});
+  Sources sources = sources_of(summary, options, spectrum, *data);
   const Moments& moments = data->moments;
-  Sources sources = pool_extra(summary, options, spectrum, *data);
   const std::size_t m = spectrum.size();
   Factors factors;
   factors.samples = moments.samples;
@@ -254,13 +270,11 @@ Factors regularize(const Factors& factors, const std::vector<Regularized>& covar
     if (covariance.plain() && rank == domain.rank()) continue;
     plain = false;
     const SpectrumWhitening& full = *domain.spectrum();
-    const Vector s = full.s.head(rank);
-    const Vector scale =
-        covariance.plain() ? s : Vector((covariance.data * s.array().square() + covariance.ridge).sqrt());
-    domain.whitening = std::make_shared<SpectrumWhitening>(full.U.left(rank), s, scale);
+    const auto part = full.regularized(rank, covariance.data, covariance.ridge);
+    domain.whitening = part;
     if (!covariance.plain()) {
       domain.variance = covariance.data * domain.variance.array() + covariance.ridge;
-      shrunk[i] = s.cwiseQuotient(scale);
+      shrunk[i] = part->s.cwiseQuotient(part->scale);
     }
   }
   if (plain) return result;

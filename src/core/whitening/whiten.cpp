@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/thresholds.hpp"
+#include "graded.hpp"
 
 namespace cgmca {
 namespace {
@@ -50,9 +51,13 @@ Index rank_above(const Vector& values, double tolerance) {
   return std::count_if(values.begin(), values.end(), [&](double value) { return value > tolerance * values(0); });
 }
 
-WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, double tolerance, std::string route) {
+Vector at(const Places& places, const Vector& all) { return all(places); }
+
+WhitenedDomain by_spectrum(std::shared_ptr<const SpectrumWhitening> whitening, Vector variance, double tolerance,
+                           std::string route) {
   WhitenedDomain domain;
-  domain.whitening = std::make_shared<SpectrumWhitening>(U, s, s);
+  const Vector s = whitening->s;
+  domain.whitening = std::move(whitening);
   domain.trace = s.squaredNorm();
   domain.concentration = (s / s.norm()).array().pow(4).sum();
   domain.condition = s(0) / s(s.size() - 1);
@@ -61,6 +66,11 @@ WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, dou
   domain.tolerance = tolerance;
   domain.route = std::move(route);
   return domain;
+}
+
+WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, double tolerance, std::string route) {
+  return by_spectrum(std::make_shared<const SpectrumWhitening>(U, s, s), std::move(variance), tolerance,
+                     std::move(route));
 }
 
 WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double condition, const Vector& variance,
@@ -78,22 +88,21 @@ WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double co
 
 // Whether a triangle whitens as well as the spectrum would, whose error is eps κ(R). Errors of its columns are relative
 // to their sizes, so its own error is eps κ at unit size. None of its singular values may leave the rank in doubt.
-bool whitens(const Array& R, double condition, double tolerance) {
+// `sizes`: of the features of R's columns.
+bool whitens(const Array& R, const Vector& sizes, double condition, double tolerance) {
   if (condition <= thresholds::kSafeTriangle) return true;
-  if (!(condition * tolerance <= thresholds::kClearRank)) return false;  // nor where it is not finite
-  const Backend& on = R.on();
-  const Vector sizes = on.column_squared_norms(R).cwiseSqrt();
-  const double at_unit_size = on.condition(linalg::scaled_columns(on.copy(R), sizes.cwiseInverse()));
-  return at_unit_size <= std::max(thresholds::kSafeTriangle, thresholds::kClearlySmaller * condition);
+  const double at_unit_size = R.on().condition(linalg::scaled_columns(R.on().copy(R), sizes.cwiseInverse()));
+  if (at_unit_size <= thresholds::kSafeTriangle) return at_unit_size * tolerance <= thresholds::kClearRank;
+  return condition * tolerance <= thresholds::kClearRank && at_unit_size <= thresholds::kClearlySmaller * condition;
 }
 
 // S = (V R)ᵀ: more samples than features that vary.
 std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& variance, const Varying& features,
-                                                double tolerance) {
+                                                const Vector& sizes, double tolerance) {
   const Backend& on = S.on();
   const linalg::ArrayQr qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
   const double condition = on.condition(qr.R);
-  if (!whitens(qr.R, condition, tolerance)) return std::nullopt;
+  if (!whitens(qr.R, at(features.places, sizes), condition, tolerance)) return std::nullopt;
   WhitenedSamples result;
   result.V = qr.Q;
   result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, Array(), features), condition, variance,
@@ -112,7 +121,7 @@ Index independent_of(const Array& R, double tolerance) {
 
 // Sᵀ is a triangle in the order given, in which features that others determine come last.
 std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& variance, const Varying& ordered,
-                                               double tolerance) {
+                                               const Vector& sizes, double tolerance) {
   const Backend& on = S.on();
   const Array all = on.gather_transposed_rows(S, ordered.places);
   const Index a = all.cols(), r = independent_of(all, tolerance);
@@ -123,7 +132,7 @@ std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& var
   const double larger = r == a ? 1 : std::sqrt(1 + on.squared_norm(C));
   if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
   const double condition = larger * on.condition(R);
-  if (!whitens(R, condition, tolerance)) return std::nullopt;
+  if (!whitens(R, at(ordered.places, sizes).head(r), condition, tolerance)) return std::nullopt;
   std::shared_ptr<const Whitening> whitening = std::make_shared<TriangleWhitening>(R, Array(), ordered);
   if (r < a) whitening = std::make_shared<DeterminedWhitening>(R, C, ordered);
   WhitenedSamples result;
@@ -160,11 +169,11 @@ std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& va
 }
 
 std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
-                                               const WhiteningRequest& request, const Vector* weights,
-                                               const Places& order) {
-  if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, request.tolerance);
+                                               const Vector& sizes, const WhiteningRequest& request,
+                                               const Vector* weights, const Places& order) {
+  if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, sizes, request.tolerance);
   if (S.cols() > static_cast<Index>(features.places.size())) {
-    return by_tall_triangle(S, variance, features, request.tolerance);
+    return by_tall_triangle(S, variance, features, sizes, request.tolerance);
   }
   if (weights != nullptr && S.cols() > 2) return by_wide_triangle(S, variance, *weights, request.tolerance);
   return std::nullopt;
@@ -177,13 +186,27 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
+  const Vector sizes = unit_sizes(variance, request.mean);
   if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
-    if (auto result = by_any_triangle(S, variance, features, request, weights, order)) return std::move(*result);
+    if (auto result = by_any_triangle(S, variance, features, sizes, request, weights, order)) return std::move(*result);
   }
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
   const Places order_of_size = descending(features.places, variance);
-  const linalg::ArraySvd svd = on.thin_svd(on.gather_rows(S, order_of_size));
+  const Array sorted = on.gather_rows(S, order_of_size);
+  const linalg::ArraySvd svd = on.thin_svd(sorted);
   const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);
+  const Vector sorted_sizes = at(order_of_size, sizes);
+  if (r < std::min(svd.s.size(), request.samples - 1) && differ_much(sorted_sizes)) {
+    on.scale_rows(sorted, sorted_sizes.cwiseInverse());
+    const linalg::ArraySvd unit = on.thin_svd(sorted);
+    const Index more = std::min(rank_above(unit.s, request.tolerance), request.samples - 1);
+    if (more > r) {
+      GradedSpectrum graded = graded_spectrum(unit.U.left(more), unit.s.head(more), unit.V.left(more), sorted_sizes,
+                                              {order_of_size, S.rows()});
+      return {by_spectrum(std::move(graded.whitening), variance, request.tolerance, "gesvj at unit size"),
+              std::move(graded.V)};
+    }
+  }
   return {by_spectrum(on.scatter_rows(svd.U.left(r), order_of_size, S.rows()), svd.s.head(r), variance,
                       request.tolerance, linalg::described(svd.routine)),
           svd.V.left(r)};
@@ -191,7 +214,8 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
 
 // Θ = KᵀK, K (r×a) by Cholesky, pivoted if the features depend on each other. Its errors are eps κ(K), those of an
 // eigendecomposition of Θ itself eps κ(K)². The entries of Θ have errors of eps from summing, so the rank cannot be
-// determined below the square root of that. Either K = V Σ Uᵀ, or Kᵀ = Q R.
+// determined below the square root of that, at unit size: these errors are relative to the sizes of the features. Either
+// K = V Σ Uᵀ, or Kᵀ = Q R.
 WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, const linalg::ArrayTriangle& known) {
   const Backend& on = theta.on();
   const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;
@@ -216,9 +240,14 @@ WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, 
     }
   }
   const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
-  const Array K = on.pivoted_cholesky(varied, rounding);
+  const Vector sizes = at(features.places, unit_sizes(variance, request.mean));
+  const Array unit = on.copy(varied);
+  on.scale_rows(unit, sizes.cwiseInverse());
+  on.scale_columns(unit, sizes.cwiseInverse());
+  const Array K_unit = on.pivoted_cholesky(unit, rounding);
+  const Array K = linalg::scaled_columns(on.copy(K_unit), sizes);
   // σ_1 >= the norm of the first row, σ_r <= that of the last.
-  const double first = std::sqrt(on.squared_norm(K.top(1))), last = std::sqrt(on.squared_norm(K.bottom(1)));
+  const double first = std::sqrt(on.squared_norm(K_unit.top(1))), last = std::sqrt(on.squared_norm(K_unit.bottom(1)));
   if (triangle && first <= thresholds::kSafePivotedTriangle * last) {
     const linalg::ArrayQr qr = on.thin_qr(on.transposed(K));
     const double condition = on.condition(qr.R);
@@ -230,6 +259,15 @@ WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, 
   const linalg::ArraySvd svd = on.thin_svd(K);
   const double cut = std::max(request.tolerance, std::sqrt(rounding));
   const Index r = rank_above(svd.s, cut);
+  if (r < svd.s.size() && differ_much(sizes)) {
+    const linalg::ArraySvd at_unit_size = on.thin_svd(K_unit);
+    const Index more = rank_above(at_unit_size.s, cut);
+    if (more > r) {
+      return by_spectrum(
+          graded_spectrum(at_unit_size.V.left(more), at_unit_size.s.head(more), {}, sizes, features).whitening,
+          variance, cut, "pstrf gesvj at unit size");
+    }
+  }
   return by_spectrum(on.scatter_rows(svd.V.left(r), features.places, theta.rows()), svd.s.head(r), variance, cut,
                      "pstrf " + linalg::described(svd.routine));
 }

@@ -9,8 +9,9 @@ namespace cgmca {
 struct WhiteningRequest {
   Domain domain;     // for messages
   Index samples;     // n: the rank is at most n - 1
-  double tolerance;  // the rank counts s_j > tolerance · s_1
+  double tolerance;  // the rank counts s_j > tolerance · s_1, of features as they are or at unit size if that is more
   bool spectrum;     // whether the spectrum is needed; otherwise a triangle may do
+  Vector mean;       // d: of the features, in whose rounding a feature may vary
 };
 
 // From S with S Sᵀ = Θ.

@@ -29,12 +29,21 @@ Array share_of(const Array& H, const Array& R) {
 
 }  // namespace
 
-// W = diag(1/scale) Uᵀ
-Array SpectrumWhitening::white(const Array& X) const { return scaled_rows(scale.cwiseInverse(), AtB(U, X)); }
-Array SpectrumWhitening::whitened(const Array& E) const {
-  return AB(U, scaled_rows(scale.cwiseInverse(), E.on().copy(E)));
+std::shared_ptr<const SpectrumWhitening> SpectrumWhitening::regularized(Index rank, double data, double ridge) const {
+  const Vector some = s.head(rank);
+  const bool plain = data == 1 && ridge == 0;
+  const Vector size = plain ? some : Vector((data * some.array().square() + ridge).sqrt());
+  // A ridge gives every feature variance: U then errs by less than `outward`.
+  return std::shared_ptr<const SpectrumWhitening>(
+      new SpectrumWhitening(U.left(rank), some, size, inward.left(rank), (plain ? outward : U).left(rank)));
 }
-Array SpectrumWhitening::coloured(const Array& E) const { return AB(U, scaled_rows(scale, E.on().copy(E))); }
+
+// W = diag(1/scale) Uᵀ
+Array SpectrumWhitening::white(const Array& X) const { return scaled_rows(scale.cwiseInverse(), AtB(inward, X)); }
+Array SpectrumWhitening::whitened(const Array& E) const {
+  return AB(inward, scaled_rows(scale.cwiseInverse(), E.on().copy(E)));
+}
+Array SpectrumWhitening::coloured(const Array& E) const { return AB(outward, scaled_rows(scale, E.on().copy(E))); }
 Array SpectrumWhitening::shares(const Array& E) const {
   const Array half = scaled_rows(scale / scale.norm(), E.on().copy(E));
   return AtB(half, half);

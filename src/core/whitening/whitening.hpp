@@ -26,10 +26,19 @@ class Whitening {
 };
 
 // L = U diag(scale), Θ = U diag(s²) Uᵀ.   U: d×r with orthonormal columns, zero rows for constant features
+//
+// U errs by eps, which is too much for W where features of one domain differ in size by 10¹⁰: an entry of U for a large
+// feature in a direction of small s is of the order s / size. Then U is kept in two more ways (graded.hpp): `inward`, whose
+// entries err by eps s / size, for W = diag(1/scale) inwardᵀ, and `outward`, by eps size / s, for L.
 class SpectrumWhitening final : public Whitening {
  public:
   SpectrumWhitening(Array U_, Vector s_, Vector scale_)
-      : U(std::move(U_)), s(std::move(s_)), scale(std::move(scale_)) {}
+      : U(std::move(U_)), s(std::move(s_)), scale(std::move(scale_)), inward(U), outward(U) {}
+  SpectrumWhitening(Array U_, Vector s_, Array inward_, Array outward_)
+      : U(std::move(U_)), s(std::move(s_)), scale(s), inward(std::move(inward_)), outward(std::move(outward_)) {}
+
+  // The leading `rank` directions of Θ̃ = data Θ + ridge I.
+  std::shared_ptr<const SpectrumWhitening> regularized(Index rank, double data, double ridge) const;
 
   Index rank() const override { return s.size(); }
   Array white(const Array& X) const override;
@@ -40,6 +49,15 @@ class SpectrumWhitening final : public Whitening {
   const Array U;
   const Vector s;      // r
   const Vector scale;  // r: (data·s² + ridge)^½, which is s where nothing is regularized
+  const Array inward, outward;
+
+ private:
+  SpectrumWhitening(Array U_, Vector s_, Vector scale_, Array inward_, Array outward_)
+      : U(std::move(U_)),
+        s(std::move(s_)),
+        scale(std::move(scale_)),
+        inward(std::move(inward_)),
+        outward(std::move(outward_)) {}
 };
 
 // The features that vary, and how many there are in all: what is known of them goes to their places.

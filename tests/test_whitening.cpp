@@ -144,7 +144,8 @@ TEST(Whitening, KeepsAllDirectionsWhateverTheUnits) {
     Index parts = 1;
   };
   for (const Way& way :
-       {Way{14, 9, Accumulate::automatic}, Way{14, 300, Accumulate::automatic}, Way{14, 300, Accumulate::qr},
+       {Way{14, 9, Accumulate::automatic}, Way{10, 9, Accumulate::automatic}, Way{10, 300, Accumulate::automatic},
+        Way{7, 9, Accumulate::automatic}, Way{14, 300, Accumulate::automatic}, Way{14, 300, Accumulate::qr},
         Way{14, 300, Accumulate::automatic, 3}, Way{12, 5000, Accumulate::automatic},
         Way{18, 9000, Accumulate::automatic, 2}, Way{12, 9000, Accumulate::qr, 2}, Way{8, 5000, Accumulate::gram},
         Way{14, 5000, Accumulate::gram, 2}, Way{14, 300, Accumulate::gram}}) {

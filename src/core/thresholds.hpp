@@ -74,6 +74,8 @@ inline constexpr double kSafeSquaredTriangle = 100;
 inline constexpr double kSafePivotedTriangle = 1e5;
 // The rank is full beyond doubt while κ(L) times the tolerance of the rank is at most this.
 inline constexpr double kClearRank = 0.01;
+// A spectrum whose κ is above this, because features have very different units, whitens with errors above 1e-12.
+inline constexpr double kSafeSpectrum = 1e8;
 // A feature varies by rounding alone if its standard deviation is at most this part of its mean: computed constants, such
 // as sums that should be 1, differ in their last bits.
 inline constexpr double kVariesByRounding = 4 * kEpsilon;

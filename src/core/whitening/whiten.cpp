@@ -51,8 +51,6 @@ Index rank_above(const Vector& values, double tolerance) {
   return std::count_if(values.begin(), values.end(), [&](double value) { return value > tolerance * values(0); });
 }
 
-Vector at(const Places& places, const Vector& all) { return all(places); }
-
 WhitenedDomain by_spectrum(std::shared_ptr<const SpectrumWhitening> whitening, Vector variance, double tolerance,
                            std::string route) {
   WhitenedDomain domain;
@@ -102,7 +100,7 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
   const Backend& on = S.on();
   const linalg::ArrayQr qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
   const double condition = on.condition(qr.R);
-  if (!whitens(qr.R, at(features.places, sizes), condition, tolerance)) return std::nullopt;
+  if (!whitens(qr.R, sizes(features.places), condition, tolerance)) return std::nullopt;
   WhitenedSamples result;
   result.V = qr.Q;
   result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, Array(), features), condition, variance,
@@ -132,7 +130,7 @@ std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& var
   const double larger = r == a ? 1 : std::sqrt(1 + on.squared_norm(C));
   if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
   const double condition = larger * on.condition(R);
-  if (!whitens(R, at(ordered.places, sizes).head(r), condition, tolerance)) return std::nullopt;
+  if (!whitens(R, sizes(ordered.places).head(r), condition, tolerance)) return std::nullopt;
   std::shared_ptr<const Whitening> whitening = std::make_shared<TriangleWhitening>(R, Array(), ordered);
   if (r < a) whitening = std::make_shared<DeterminedWhitening>(R, C, ordered);
   WhitenedSamples result;
@@ -179,6 +177,30 @@ std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& var
   return std::nullopt;
 }
 
+// Of S whose raw spectrum `s` has rank r: the spectrum from features at unit size, if that shows more directions, or if
+// raw units make the spectrum inaccurate. S has the features in the order named.
+std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& variance, const Varying& features,
+                                                  const Vector& all_sizes, const WhiteningRequest& request,
+                                                  const Vector& s, Index r) {
+  const Backend& on = S.on();
+  const Vector sizes = all_sizes(features.places);
+  const Index most = std::min(s.size(), request.samples - 1);
+  const double condition = s(0) / s(r - 1);
+  const bool inaccurate = r == S.rows() && condition > thresholds::kSafeSpectrum;
+  if (!(r < most || inaccurate) || !differ_much(sizes)) return std::nullopt;
+  on.scale_rows(S, sizes.cwiseInverse());
+  const Vector values = linalg::singular_values(on.download(on.copy(S)));  // vectors cost five times as much
+  const Index rank = std::min(rank_above(values, request.tolerance), most);
+  const bool better = inaccurate && values(0) <= thresholds::kClearlySmaller * condition * values(r - 1);
+  if (rank < r || (rank == r && !better)) return std::nullopt;
+  const linalg::ArraySvd unit = on.thin_svd(S);
+  GradedSpectrum graded = graded_spectrum(unit.U.left(rank), unit.s.head(rank), unit.V.left(rank), sizes, features);
+  WhitenedSamples result;
+  result.domain = by_spectrum(std::move(graded.whitening), variance, request.tolerance, "gesvj at unit size");
+  result.V = std::move(graded.V);
+  return result;
+}
+
 }  // namespace
 
 WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights,
@@ -195,17 +217,8 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
   const Array sorted = on.gather_rows(S, order_of_size);
   const linalg::ArraySvd svd = on.thin_svd(sorted);
   const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);
-  const Vector sorted_sizes = at(order_of_size, sizes);
-  if (r < std::min(svd.s.size(), request.samples - 1) && differ_much(sorted_sizes)) {
-    on.scale_rows(sorted, sorted_sizes.cwiseInverse());
-    const linalg::ArraySvd unit = on.thin_svd(sorted);
-    const Index more = std::min(rank_above(unit.s, request.tolerance), request.samples - 1);
-    if (more > r) {
-      GradedSpectrum graded = graded_spectrum(unit.U.left(more), unit.s.head(more), unit.V.left(more), sorted_sizes,
-                                              {order_of_size, S.rows()});
-      return {by_spectrum(std::move(graded.whitening), variance, request.tolerance, "gesvj at unit size"),
-              std::move(graded.V)};
-    }
+  if (auto graded = by_graded_spectrum(sorted, variance, {order_of_size, S.rows()}, sizes, request, svd.s, r)) {
+    return std::move(*graded);
   }
   return {by_spectrum(on.scatter_rows(svd.U.left(r), order_of_size, S.rows()), svd.s.head(r), variance,
                       request.tolerance, linalg::described(svd.routine)),
@@ -240,7 +253,7 @@ WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, 
     }
   }
   const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
-  const Vector sizes = at(features.places, unit_sizes(variance, request.mean));
+  const Vector sizes = unit_sizes(variance, request.mean)(features.places);
   const Array unit = on.copy(varied);
   on.scale_rows(unit, sizes.cwiseInverse());
   on.scale_columns(unit, sizes.cwiseInverse());

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "linalg/linalg.hpp"
+#include "sealed.hpp"
 #include "testing.hpp"
 
 namespace cgmca {
@@ -113,13 +114,13 @@ std::string with_entry(const std::string& bytes, const std::string& entry) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   std::string header = bytes.substr(sizeof length, length);
-  const std::string begin = "\"__metadata__\":{";
-  header.insert(header.find(begin) + begin.size(), entry + ",");
+  const std::string first = R"("checksum":"00000000")";
+  header.insert(header.find("\"checksum\"") + first.size(), "," + entry);
   header.append((8 - header.size() % 8) % 8, ' ');
   const std::uint64_t longer = header.size();
   std::string result(sizeof longer, '\0');
   std::memcpy(result.data(), &longer, sizeof longer);
-  return result + header + bytes.substr(sizeof length + length);
+  return testing::sealed(result + header + bytes.substr(sizeof length + length));
 }
 
 TEST(SummaryFile, MayNotSayThatMoreSamplesAreUnlikeOthersThanCanBe) {

@@ -505,8 +505,12 @@ TEST(Candidate, IsFittedOnTheDeviceAskedFor) {
   summary.add(pairs.X1, pairs.X2);
   Candidate candidate;
   candidate.rank = 2;
-  EXPECT_EQ(candidate.options({.device = Device::cuda}).device, Device::cuda);
-  if (!cuda_device().usable) EXPECT_THROW(fit(summary, candidate, {.device = Device::cuda}), DeviceError);
+  DataOptions data;
+  data.device = Device::cuda;
+  EXPECT_EQ(candidate.options(data).device, Device::cuda);
+  if (!cuda_device().usable) {
+    EXPECT_THROW(fit(summary, candidate, data), DeviceError);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-engines test-interop test-browser test-pip cuda test-gpu wheel deb docs docs-test
+.PHONY: all deps build demo test test-engines test-interop test-browser test-pip onnx cuda test-gpu wheel deb docs docs-test
 .PHONY: bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
@@ -32,6 +32,11 @@ test: build
 test-engines: build
 	@tools/install-deps engines
 	@python/tests/check_engines.sh
+
+# cgmca.to_onnx, with ONNX Runtime from PyPI.
+onnx: build
+	@tools/install-deps wheel
+	@python/tests/check_onnx.sh
 
 # Files of GNU Octave and h5py, in both directions; image filters against Octave and scikit-image. Debian's own Python,
 # which has Debian's h5py.

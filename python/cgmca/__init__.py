@@ -40,6 +40,7 @@ from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
 from ._kernels import warn_of_slow_kernels
 from ._models import load, save
+from ._onnx import to_onnx
 from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
 from ._settings import Covariance, SearchProgress
 from ._tables import real_features
@@ -53,5 +54,6 @@ __all__ = [
     "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
     "PermutationTest", "Regularized", "SearchProgress", "Start", "TuneResult", "__version__", "blas_description",
     "datasets", "image", "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts",
-    "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "tune", "write",
+    "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
+    "write",
 ]

@@ -94,6 +94,30 @@ py::tuple estimate_from(const FittedModel& self, const std::vector<int>& numbers
   return py::make_tuple(translated.array, widths.array);
 }
 
+// A translation in its factors, for other runtimes; with a probability also the quantile of its intervals.
+py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers, int target,
+                        std::optional<double> probability) {
+  std::vector<Domain> from;
+  for (const int number : numbers) from.push_back(self.domain(number));
+  const Translation map = translation(self.model, from, self.domain(target));
+  py::dict result;
+  result["mean_from"] = to_array(map.mean_from);
+  result["mean_to"] = to_array(map.mean_to);
+  result["left"] = to_matrix(map.left);
+  result["right"] = to_matrix(map.right);
+  result["scale"] = to_array(map.errors.scale);
+  result["G"] = to_matrix(map.errors.G);
+  result["total_weight"] = map.errors.total_weight;
+  if (probability) {
+    // At the mean: half_widths is quantile · s_f · √(1 + 1/n), and standard_errors is that without the quantile.
+    const Matrix mean = map.mean_from;
+    const Matrix widths = map.half_widths(mean, *probability), errors = map.standard_errors(mean);
+    Index f = 0;
+    result["quantile"] = errors.col(0).maxCoeff(&f) > 0 ? widths(f, 0) / errors(f, 0) : 0.0;
+  }
+  return result;
+}
+
 py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
   const auto verifier = std::make_shared<Verifier>(self.model);
   const std::vector<Samples> domains = matched_samples(arrays);
@@ -173,6 +197,7 @@ void bind_matched(py::class_<FittedModel>& model) {
       .def("translate_from", &translate_from, py::arg("sources"), py::arg("arrays"), py::arg("target"))
       .def("estimate_from", &estimate_from, py::arg("sources"), py::arg("arrays"), py::arg("target"),
            py::arg("probability") = py::none())
+      .def("translation", &translation_of, py::arg("sources"), py::arg("target"), py::arg("probability") = py::none())
       .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = py::none())
       .def("certificate", &certificate_of)
       .def("tests", &tests_of)

@@ -65,3 +65,17 @@ def test_projections_are_those_of_scikit_learns_cca():
     for ours, theirs in ((Zx, theirs_x), (Zy, theirs_y)):
         for j in range(3):
             assert abs(np.corrcoef(ours[:, j], theirs[:, j])[0, 1]) > 1 - 1e-6
+
+
+@pytest.mark.parametrize("n", [8, 300, 5000])
+def test_units_matter_as_little_as_to_scikit_learn(n):
+    """Farad, ohm and hertz in one table: all directions, and each feature translated in its own unit."""
+    from sklearn.cross_decomposition import CCA
+    X, Y = make_pairs(n=n, d1=4, d2=3, causes=3, noise=0.5)
+    units_x, units_y = np.array([1e-7, 1, 1e7, 1e3]), np.array([1e-12, 1, 1e2])
+    plain, model = MCA().fit(X, Y), MCA().fit(X * units_x, Y * units_y)
+    assert np.allclose(model.canonical_correlations_, plain.canonical_correlations_, rtol=0, atol=1e-12)
+    assert np.allclose(model.translate(Y * units_y) / units_x, plain.translate(Y), rtol=0, atol=1e-11)
+    theirs = CCA(3, max_iter=100000, tol=1e-14).fit(X * units_x, Y * units_y).transform(X * units_x, Y * units_y)
+    found = [np.corrcoef(a, b)[0, 1] for a, b in zip(theirs[0].T, theirs[1].T)]
+    assert np.allclose(model.canonical_correlations_, found, rtol=0, atol=1e-6)

@@ -177,6 +177,15 @@ TEST_F(ModelFile, IsTheSameFileWhenSavedAgain) {
   EXPECT_EQ(read_bytes(folder / "again"), bytes);
 }
 
+TEST_F(ModelFile, BringsItsNoteBack) {
+  std::string note = "from before";
+  Model::load(path, &note);
+  EXPECT_EQ(note, "");
+  model.save(folder / "noted", "of \"Tuesday\",\nα");
+  EXPECT_EQ(Model::load(folder / "noted", &note).to_bytes(), bytes);  // which has no note
+  EXPECT_EQ(note, "of \"Tuesday\",\nα");
+}
+
 TEST_F(ModelFile, IsTheSameInMemory) {
   EXPECT_EQ(model.to_bytes(), bytes);
   EXPECT_EQ(Model::from_bytes(bytes).to_bytes(), bytes);

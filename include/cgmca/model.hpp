@@ -148,10 +148,10 @@ struct Model {
   // The model without the other domains' maps, for shipping one side alone. Throws MissingDomain.
   Model only(Domain domain) const;
 
-  // Writes one safetensors file, atomically. Throws IoError.
-  void save(const std::string& path) const;
-  // Reads such a file. Throws FormatError or IoError.
-  static Model load(const std::string& path);
+  // Writes one safetensors file, atomically, with a note for whoever reads it, as Summary::save does. Throws IoError.
+  void save(const std::string& path, const std::string& note = "") const;
+  // Reads such a file, and its note, which is empty if there is none. Throws FormatError or IoError.
+  static Model load(const std::string& path, std::string* note = nullptr);
   // The same bytes without a file, to send or to embed.
   std::string to_bytes() const;
   // The model of such bytes. Throws FormatError.

@@ -217,8 +217,18 @@ Index load_count(const TensorReader& file) { return file.has_text("domains") ? f
 
 }  // namespace
 
-void Model::save(const std::string& path) const { pack().save(path); }
-Model Model::load(const std::string& path) { return unpack(TensorReader(path, kModelFormat, kVersions)); }
+void Model::save(const std::string& path, const std::string& note) const {
+  TensorWriter file = pack();
+  if (!note.empty()) file.set("note", note);
+  file.save(path);
+}
+
+Model Model::load(const std::string& path, std::string* note) {
+  const TensorReader file(path, kModelFormat, kVersions);
+  if (note != nullptr) *note = file.has_text("note") ? file.text("note") : "";
+  return unpack(file);
+}
+
 std::string Model::to_bytes() const { return pack().bytes(); }
 Model Model::from_bytes(std::string_view bytes) { return unpack(TensorReader(bytes, kModelFormat, kVersions)); }
 

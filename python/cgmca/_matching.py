@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
@@ -82,6 +83,18 @@ def keep_names(estimator: Any, names: Optional[Sequence[str]]) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
+@contextlib.contextmanager
+def _as_it_was_on_failure(estimator: Any) -> Iterator[None]:
+    """An estimator keeps all its attributes where a fit fails, so that they go on to belong to one fit."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,  # type: ignore[misc]
                 RegressorMixin, BaseEstimator):
     """What CGMCA and MCA share."""
@@ -141,20 +154,8 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         """
         as_choice("missing", missing, ("error", "drop"))
         told = as_progress(progress)
-        domain_names, arrays = self._given(X, Y, y)
-        names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
-        arrays, weights = self._check_matched(arrays, sample_weight, reset=True, least=2, missing=missing)
-        self.__dict__.pop("summary_", None)
-        self._one_dimensional = one_dimensional
-        summary = self._new_summary(arrays, names, domain_names)
-        settings = self._settings(len(arrays), self._extra(extra, extra_X, extra_Y, summary), missing)
-        summary = self._add(summary, arrays, weights, all=True)
-        model = _fit(summary, told, **settings)
-        folds = as_count("calibrate", self.calibrate)
-        if folds is not None:
-            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
-            model = _core.calibrate(model, dense, folds, 1, weights, told, **settings)
-        self._model = model
+        with _as_it_was_on_failure(self):
+            self._fit(X, Y, y, sample_weight, extra, extra_X, extra_Y, missing, told)
         return self
 
     def partial_fit(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
@@ -171,15 +172,16 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         if first and "_model" in vars(self):
             warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
                       "them by partial_fit", FitWarning)
-        domain_names, arrays = self._given(X, Y, y, self.summary_.names if not first else None)
-        names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
-        arrays, weights = self._check_matched(arrays, sample_weight, reset=first, least=1, missing=missing)
-        if first:
-            self.summary_ = self._add(self._new_summary(arrays, names, domain_names), arrays, weights)
-            self._one_dimensional = one_dimensional
-        else:
-            self.summary_ = self._add(self.summary_, arrays, weights)
-        self._model = _Pending(self.summary_, self)
+        with _as_it_was_on_failure(self):
+            domain_names, arrays = self._given(X, Y, y, self.summary_.names if not first else None)
+            names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
+            arrays, weights = self._check_matched(arrays, sample_weight, reset=first, least=1, missing=missing)
+            summary = self._new_summary(arrays, names, domain_names) if first else self.summary_
+            pending = _Pending(summary, self)  # which refuses bad settings before the samples are taken in
+            pending.summary = self.summary_ = self._add(summary, arrays, weights)
+            if first:
+                self._one_dimensional = one_dimensional
+            self._model = pending
         return self
 
     def fit_summary(self, summary: _core.Summary, *, extra_X: Optional[ArrayLike] = None,
@@ -217,6 +219,23 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         return Zx if Y is None else (Zx, self._apply(Y, 2, missing))
 
     # Inner workings
+
+    def _fit(self, X: Any, Y: Any, y: Any, sample_weight: Any, extra: Any, extra_X: Any, extra_Y: Any, missing: str,
+             told: Any) -> None:
+        domain_names, arrays = self._given(X, Y, y)
+        names, one_dimensional = self._names_of_later(arrays), _is_flat(arrays[-1]) and not are_several(X)
+        arrays, weights = self._check_matched(arrays, sample_weight, reset=True, least=2, missing=missing)
+        self.__dict__.pop("summary_", None)
+        self._one_dimensional = one_dimensional
+        summary = self._new_summary(arrays, names, domain_names)
+        settings = self._settings(len(arrays), self._extra(extra, extra_X, extra_Y, summary), missing)
+        summary = self._add(summary, arrays, weights, all=True)
+        model = _fit(summary, told, **settings)
+        folds = as_count("calibrate", self.calibrate)
+        if folds is not None:
+            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
+            model = _core.calibrate(model, dense, folds, 1, weights, told, **settings)
+        self._model = model
 
     def _covariance_setting(self) -> Any:
         raise NotImplementedError
@@ -341,6 +360,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         m = len(arrays)
         if not reset and m != len(self._domain_names()):
             raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
+        _tables.check_rows([*arrays, sample_weight], [label(domain, m) for domain in range(1, m + 1)] + ["sample_weight"])
         self._check_there(arrays, missing)
         checked = [arrays[0] if _device.is_there(arrays[0]) else
                    self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]

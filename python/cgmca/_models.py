@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Any, Sequence, Union
+from typing import Any, Dict, Sequence, Union
 
 import numpy as np
 
@@ -18,7 +19,8 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
     """Write a fitted estimator's maps to a safetensors file that the command line and C++ read too.
 
     The file appears whole or not at all. With ``domain``, a number or a name, it holds that domain's map
-    alone.
+    alone. What the library does not know of an estimator is in the file's note: that it is an `MCA`, and that Y had
+    one dimension.
 
     Examples
     --------
@@ -36,33 +38,55 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
     model = estimator._fitted()
     if domain is not None:
         model = model.only(number_of(domain, estimator._domain_names()))
-    model.save(os.fspath(path))
+    note = {"estimator": "MCA" if isinstance(estimator, MCA) else "CGMCA",
+            "one_dimensional": bool(vars(estimator).get("_one_dimensional", False))}
+    model.save(os.fspath(path), json.dumps(note))
 
 
-def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
-    """Read a model written by `save`, by ``cgmca fit`` or by C++, as a fitted `CGMCA`.
+def load(path: Union[str, os.PathLike[str]]) -> Union[CGMCA, MCA]:
+    """Read a model written by `save`, by ``cgmca fit`` or by C++, as the estimator that was saved, or as `CGMCA`.
 
     Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph and those of the
     search for more than two domains. A covariance given by an array, a factor or standard deviations is restored as an
     array, to rounding. ``accumulate`` belongs to the summary and is 'auto'.
     """
-    model = _core.Model.load(os.fspath(path))
+    model, text = _core.Model.load(os.fspath(path))
+    note = _noted(text)
     settings = model.settings()
     covariances = [_covariance_of(model, domain) for domain in range(1, model.count + 1)]
     same = all(isinstance(one, str) and one == covariances[0] for one in covariances)
     search = {} if model.count == 2 else {  # which two domains do without
         "random_state": settings["seed"], "random_starts": settings["random_starts"],
         "max_sweeps": settings["max_sweeps"], "max_seconds": settings["max_seconds"] or None}
-    estimator = CGMCA(covariances[0] if same else tuple(covariances),
-                      n_components=next((n for n in settings["components"] if n), None),
-                      max_rank=_once([rank or None for rank in settings["max_rank"]]), ridge=_once(settings["ridge"]),
-                      rank_tol=settings["rank_tol"], calibrate=model.calibration_folds or None,
-                      graph=_graph_of(model.certificate()["weights"]), **search)
+    parameters: Dict[str, Any] = {
+        "n_components": next((n for n in settings["components"] if n), None),
+        "max_rank": _once([rank or None for rank in settings["max_rank"]]), "ridge": _once(settings["ridge"]),
+        "rank_tol": settings["rank_tol"], "calibrate": model.calibration_folds or None,
+        "graph": _graph_of(model.certificate()["weights"]), **search}
+    estimator: Union[CGMCA, MCA]
+    if note.get("estimator") == "MCA":
+        estimator = MCA(**parameters)
+    else:
+        estimator = CGMCA(covariances[0] if same else tuple(covariances), **parameters)
     estimator._model = model
+    estimator._one_dimensional = note.get("one_dimensional") is True
     if model.has(1):
         estimator.n_features_in_ = model.features(1)
         keep_names(estimator, model.feature_names(1))
     return estimator
+
+
+def _noted(text: str) -> Dict[str, Any]:
+    """What `save` noted; nothing of other programs' notes.
+
+    >>> _noted('{"estimator": "MCA"}'), _noted("from Tuesday"), _noted("")
+    ({'estimator': 'MCA'}, {}, {})
+    """
+    try:
+        note = json.loads(text)
+    except ValueError:
+        return {}
+    return note if isinstance(note, dict) else {}
 
 
 def _once(values: Sequence[Any]) -> Any:

@@ -61,6 +61,8 @@ class Recipe:
         part = self.empty() if part is None else part
         if all(len(rows) == 0 for rows in arrays):
             return part
+        names = [label(domain, len(arrays)) for domain in range(1, len(arrays) + 1)]
+        named(where, lambda: _tables.check_rows([*arrays, weights], [*names, "sample_weight"]))
         arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
                   for domain, rows in enumerate(arrays, start=1)]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -125,6 +126,69 @@ def like(given: Any, values: Any, names: Optional[Sequence[str]]) -> Any:
         import pyarrow
         return pyarrow.table(list(values.T), names=columns or [f"x{j}" for j in range(values.shape[1])])
     return values
+
+
+# Row labels
+
+def _row_labels(data: Any) -> Any:
+    """The index of a pandas DataFrame or Series; None where there is none."""
+    return data.index if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "index") else None
+
+
+def check_rows(arrays: Sequence[Any], labels: Sequence[str]) -> None:
+    """Matched samples are paired by position. ValueError where pandas' row labels say something else: the same labels
+    in another order. A warning where only some labels are shared, and are at other places.
+
+    Pandas' default index 0, 1, 2, … says nothing where the labels beside it are others. None among `arrays` is skipped.
+
+    >>> import pandas
+    >>> X = pandas.DataFrame({"a": [1.0, 2.0]}, index=["p", "q"])
+    >>> check_rows([X, X.to_numpy(), X], ["X", "Y", "weights"])
+    >>> check_rows([X, X[::-1]], ["X", "Y"])
+    Traceback (most recent call last):
+    ...
+    ValueError: X and Y have the same row labels in another order: row 0 is 'p' in X and 'q' in Y. To pair rows of the \
+same label give Y.loc[X.index]; to pair them by their place give Y.to_numpy()
+    """
+    indexed = [(name, index) for name, index in ((name, _row_labels(data)) for name, data in zip(labels, arrays))
+               if index is not None]
+    for name, index in indexed[1:]:
+        first_name, first = indexed[0]
+        if index is first or len(index) != len(first) or first.equals(index):
+            continue
+        same, row = _compared(first, index)
+        if row is None:
+            continue
+        place = f"row {row} is {first[row]!r} in {first_name} and {index[row]!r} in {name}"
+        if same:
+            pair = f"give {name}.loc[{first_name}.index]" if first.is_unique else "sort both by more than their index"
+            raise ValueError(f"{first_name} and {name} have the same row labels in another order: {place}. To pair rows "
+                             f"of the same label {pair}; to pair them by their place give {name}.to_numpy()")
+        warn_user(f"{first_name} and {name} are paired by position, although some of their row labels are at other "
+                  f"places: {place}. To pair rows of the same label give {first_name}.loc[labels] and "
+                  f"{name}.loc[labels] with labels = {first_name}.index.intersection({name}.index); with "
+                  f"{name}.to_numpy() this warning does not come")
+
+
+def _compared(one: Any, two: Any) -> Tuple[bool, Optional[int]]:
+    """Whether two indexes hold the same labels, and the first row where theirs differ; None where that says nothing."""
+    try:
+        if not one.is_unique or not two.is_unique:
+            differ = np.asarray(one != two)
+            same = collections.Counter(one) == collections.Counter(two)
+            return same, int(differ.argmax()) if same and differ.any() else None
+        places = two.get_indexer(one)
+    except (TypeError, ValueError):  # labels that cannot be compared
+        return False, None
+    moved = (places >= 0) & (places != np.arange(len(places)))
+    same = bool((places >= 0).all())
+    if not moved.any() or (not same and (_is_default(one) or _is_default(two))):
+        return same, None
+    return same, int(moved.argmax())
+
+
+def _is_default(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 # Weights

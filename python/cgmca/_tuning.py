@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, _tables
 from ._compat import check_array
-from ._domains import are_several, by_number, in_all_domains, names_of_new
+from ._domains import are_several, by_number, in_all_domains, label, names_of_new
 from ._estimators import CGMCA
 from ._matching import as_columns
 from ._settings import as_count, as_fraction, as_ridge, per_domain
@@ -170,6 +170,9 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     if Y is None:
         raise ValueError("tune needs matched samples of two domains or more: X and Y, or a list of arrays")
     _refuse_of_several(extra, isinstance(graph, str) and graph == "full")
+    _check_rows([X, Y], labels, sample_weight)
+    _tables.check_rows([labelled_X, labelled_y], ["labelled_X", "labelled_y"])
+    _tables.check_rows([queries, query_labels], ["queries", "query_labels"])
     names_of_X, names_of_Y = _tables.names_of(X), _tables.names_of(Y)
     extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
     extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
@@ -263,6 +266,7 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
                 graph: Any, progress: Any) -> TuneResult:
     extra = [_tables.plain(_tables.in_order(more, _tables.names_of(rows), f"extra[{i}]"))
              for i, (more, rows) in enumerate(zip(extra, arrays))]
+    _check_rows(arrays, labels, sample_weight)
     arrays = [as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(arrays)]
     n = len(arrays[0])
     weights = _tables.weights_of(sample_weight, n)
@@ -280,6 +284,12 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
         progress=progress, sample_weight=weights)
     full = isinstance(graph, str) and graph == "full"
     return _result(found, **({} if full else {"graph": graph}))
+
+
+def _check_rows(arrays: Sequence[Any], labels: Any, sample_weight: Any) -> None:
+    m = len(arrays)
+    _tables.check_rows([*arrays, labels, sample_weight],
+                       [label(domain, m) for domain in range(1, m + 1)] + ["labels", "sample_weight"])
 
 
 def _with_more(own: Any, labels: Any, more: Any, more_labels: Any, name: str, labels_name: str) -> Tuple[Any, Any]:
@@ -367,9 +377,11 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
         if are_several(X):
             if Y is not None:
                 raise ValueError("X holds samples of several domains, and Y is given too; put them all into X")
-            arrays = [as_columns(rows, f"X[{i}]", finite=False)
-                      for i, rows in enumerate(in_all_domains(X, names_of_new(X) or [None] * len(X), "the test"))]
+            given = in_all_domains(X, names_of_new(X) or [None] * len(X), "the test")
+            _check_rows(given, None, sample_weight)
+            arrays = [as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(given)]
         else:
+            _check_rows([X, Y], None, sample_weight)
             arrays = [_as_rows(X), as_columns(Y, finite=False)]
         weights = _tables.weights_of(sample_weight, len(arrays[0]))
         summary = _core.Summary(*(rows.shape[1] for rows in arrays)).add(*arrays, sample_weight=weights)

@@ -44,6 +44,11 @@ class Using(Found):
         rows = self._check_samples(rows, domain)
         return rows.toarray() if _tables.is_sparse(rows) else rows
 
+    def _check_rows(self, given: Sequence[Tuple[int, Any]], sample_weight: Any = None) -> None:
+        m = len(self._domain_names())
+        _tables.check_rows([rows for _, rows in given] + [sample_weight],
+                           [label(domain, m) for domain, _ in given] + ["sample_weight"])
+
     def apply(self, X: ArrayLike, domain: Union[int, str] = 1, *, missing: str = "error") -> Array:
         """Samples of one domain, given by number or name, in the common space; ``apply(Y, domain=2)`` needs no X.
 
@@ -134,6 +139,7 @@ class Using(Found):
             given = [(domain, rows) for domain, rows in ((1, X), (2, Y)) if rows is not None]
             if not given:
                 raise ValueError("fuse needs X, Y or both")
+        self._check_rows(given)
         arrays = [self._dense(rows, domain) for domain, rows in given]
         fused: Array = model.fuse([domain for domain, _ in given], arrays, method)
         return fused
@@ -242,6 +248,7 @@ class Using(Found):
         """(translation, errors where asked for) from several domains. A sample that has none is refused, or NaN."""
         as_choice("missing", missing, ("error", "pass"))
         model = self._fitted()
+        self._check_rows(given)
         sources = [domain for domain, _ in given]
         arrays = [self._dense(rows, domain) for domain, rows in given]
         kept = None
@@ -289,7 +296,9 @@ class Using(Found):
         ridges; `GridSearchCV` uses it. ``sample_weight`` weighs the samples of the score.
         """
         self._predicting("score")
-        expected = self._finite(self._second(Y, y), 2)
+        Y = self._second(Y, y)
+        self._check_rows([(1, X), (2, Y)], sample_weight)
+        expected = self._finite(Y, 2)
         found = self.predict(X)
         if len(found) != len(expected):
             raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
@@ -320,6 +329,7 @@ class Using(Found):
                              "of all of them")
         else:
             arrays = [X, self._second(Y, None)]
+        self._check_rows(list(enumerate(arrays, start=1)), sample_weight)
         arrays = [self._finite(rows, domain) for domain, rows in enumerate(arrays, start=1)]
         return self._fitted().attained(arrays, _tables.weights_of(sample_weight, len(arrays[0])))
 

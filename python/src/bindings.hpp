@@ -36,6 +36,24 @@ void bind_tune(py::module_& module);
 void bind_files(py::module_& module);
 void bind_image(py::module_& module);
 
+// Pickling by __getstate__ and __setstate__, with all protocols: for 0 and 1 copyreg would make an object of pybind11's
+// base class, which has no C++ object, and which ends the process. The functions are those of py::pickle.
+template <class Class, class GetState, class SetState>
+void bind_pickle(Class& type, GetState get_state, SetState set_state) {
+  type.def(py::pickle(get_state, set_state)).def("__reduce__", [](const py::object& self) {
+    return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"), py::make_tuple(py::type::of(self)),
+                          self.attr("__getstate__")());
+  });
+}
+// The same for a class whose objects cannot be pickled: TypeError.
+template <class Class>
+void refuse_pickle(Class& type) {
+  type.def("__reduce__", [](const py::object& self) -> py::object {
+    const py::object name = py::type::of(self).attr("__name__");
+    throw py::type_error("cannot pickle 'cgmca._core." + name.cast<std::string>() + "' object");
+  });
+}
+
 Domain domain_of(int number, Index count);  // throws ValueError for anything but 1 … count
 
 // A summary that several Python threads may use at once: the GIL does not protect it while work goes on. The lock is

@@ -181,17 +181,18 @@ py::object host_array(const py::object& object, const std::string& name) {
 }
 
 void bind_device_array(py::module_& module) {
-  py::class_<DeviceArray>(module, "DeviceArray", R"(Numbers that stayed in the memory of a GPU, of shape (n, d).
+  py::class_<DeviceArray> type(module, "DeviceArray", R"(Numbers that stayed in the memory of a GPU, of shape (n, d).
 
 `Model.apply` and `Model.translate` return one for arrays that are there. Estimators hand out the caller's own kind of
 array instead, without a copy. ``torch.from_dlpack(array)``, ``cupy.from_dlpack(array)`` and
-``jax.numpy.from_dlpack(array)`` do the same.)")
-      .def_property_readonly("shape",
+``jax.numpy.from_dlpack(array)`` do the same.)");
+  refuse_pickle(type);
+  type.def_property_readonly("shape",
                              [](const DeviceArray& self) { return py::make_tuple(self.count(), self.features()); })
       .def_property_readonly("ndim", [](const DeviceArray&) { return 2; })
       .def_property_readonly("dtype", &dtype_of)
       .def_property_readonly("device", &place, "'cuda:0', or 'cpu'.")
-      .def("__len__", &DeviceArray::count)
+      .def("__len__", [](const DeviceArray& self) { return self.count(); })
       .def("__repr__",
            [](const DeviceArray& self) {
              return fmt::format("DeviceArray(shape=({}, {}), dtype={}, device='{}')", self.count(), self.features(),

@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include <mutex>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 
@@ -24,6 +26,23 @@ Matrix read_whole(const std::string& source, const ReadOptions& options) {
   const py::gil_scoped_release release;
   return read(source, options);
 }
+
+// A reader that several Python threads may use at once, one after another.
+class SharedReader {
+ public:
+  SharedReader(const std::string& source, const ReadOptions& options) : reader_(source, options) {}
+
+  template <class Work>
+  auto use(Work work) {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return work(reader_);
+  }
+
+ private:
+  BlockReader reader_;
+  std::mutex mutex_;
+};
 
 }  // namespace
 
@@ -64,29 +83,39 @@ void bind_files(py::module_& module) {
   module.def("file_of", &file_of, py::arg("source"), "The path of a source without its `:member`.");
   module.def("block_samples", &cgmca::block_samples, py::arg("features"), py::arg("bytes"),
              "How many samples to read at a time, if their numbers should take about so many bytes.");
-  py::class_<BlockReader>(module, "BlockReader", "A matrix read in blocks of samples.")
+  py::class_<SharedReader> reader(module, "BlockReader", "A matrix read in blocks of samples.");
+  refuse_pickle(reader);
+  reader
       .def(py::init([](const std::string& source, bool columns, const std::string& complex, bool share) {
              check_exists(file_of(source));
              ReadOptions options = options_of(columns, complex);
              options.share = share;
-             return std::make_unique<BlockReader>(source, options);
+             return std::make_unique<SharedReader>(source, options);
            }),
            py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse", py::arg("share") = false)
-      .def("count_samples", &BlockReader::count_samples, py::call_guard<py::gil_scoped_release>())
-      .def("skip", &BlockReader::skip, py::arg("count"), py::call_guard<py::gil_scoped_release>())
-      .def("place", &BlockReader::place, py::arg("sample"), py::arg("feature"))
-      .def_property_readonly("features", &BlockReader::features)
-      .def_property_readonly("samples", &BlockReader::samples)
-      .def_property_readonly("feature_names", &BlockReader::feature_names)
+      .def("count_samples",
+           [](SharedReader& self) { return self.use([](BlockReader& own) { return own.count_samples(); }); })
+      .def(
+          "skip", [](SharedReader& self, Index count) { self.use([=](BlockReader& own) { own.skip(count); }); },
+          py::arg("count"))
+      .def(
+          "place",
+          [](SharedReader& self, Index sample, Index feature) {
+            return self.use([=](const BlockReader& own) { return own.place(sample, feature); });
+          },
+          py::arg("sample"), py::arg("feature"))
+      .def_property_readonly(
+          "features",
+          [](SharedReader& self) { return self.use([](const BlockReader& own) { return own.features(); }); })
+      .def_property_readonly(
+          "samples", [](SharedReader& self) { return self.use([](const BlockReader& own) { return own.samples(); }); })
+      .def_property_readonly(
+          "feature_names",
+          [](SharedReader& self) { return self.use([](const BlockReader& own) { return own.feature_names(); }); })
       .def(
           "next",
-          [](BlockReader& self, Index most) {
-            Matrix block;
-            {
-              const py::gil_scoped_release release;
-              block = self.next(most);
-            }
-            return to_rows(std::move(block));
+          [](SharedReader& self, Index most) {
+            return to_rows(self.use([=](BlockReader& own) { return own.next(most); }));
           },
           py::arg("max_samples"));
 }

@@ -171,8 +171,9 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::s
 }  // namespace
 
 void bind_fit(py::module_& module) {
-  py::class_<Covariance>(module, "Covariance", "The covariance that a map's output is to have.")
-      .def_static("identity", &Covariance::identity, py::arg("k"))
+  py::class_<Covariance> covariance(module, "Covariance", "The covariance that a map's output is to have.");
+  refuse_pickle(covariance);
+  covariance.def_static("identity", &Covariance::identity, py::arg("k"))
       .def_static("largest_identity", &Covariance::largest_identity)
       .def_static(
           "data", [](int number, Index rank) { return Covariance::data(domain_of(number, kMostDomains), rank); },
@@ -187,7 +188,7 @@ void bind_fit(py::module_& module) {
           py::arg("F"))
       .def_static(
           "diagonal", [](const Vector& sd) { return Covariance::diagonal(sd); }, py::arg("sd"))
-      .def_property_readonly("description", &Covariance::description);
+      .def_property_readonly("description", [](const Covariance& self) { return self.description(); });
 
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("arrays"), py::arg("folds"), py::arg("fold_seed"),

@@ -228,19 +228,24 @@ void bind_model(py::module_& module) {
       .def_property_readonly("common_dimension", [](const FittedModel& self) { return self.model.common_dimension; })
       .def_property_readonly("covariances", [](const FittedModel& self) { return per_domain(self.model.covariances); })
       .def(
-          "save", [](const FittedModel& self, const std::string& path) { self.model.save(path); }, py::arg("path"),
-          py::call_guard<py::gil_scoped_release>())
+          "save",
+          [](const FittedModel& self, const std::string& path, const std::string& note) {
+            self.model.save(path, note);
+          },
+          py::arg("path"), py::arg("note") = "", py::call_guard<py::gil_scoped_release>())
       .def_static(
           "load",
           [](const std::string& path) {
             check_exists(path);
-            return std::make_unique<FittedModel>(Model::load(path));
+            std::string note;
+            auto loaded = std::make_unique<FittedModel>(Model::load(path, &note));
+            return py::make_tuple(std::move(loaded), note);
           },
-          py::arg("path"))
+          py::arg("path"), "The model of a file, and the note that `save` wrote.")
       .def("__copy__", [](const FittedModel& self) { return std::make_unique<FittedModel>(self.model); })
       .def("__deepcopy__",
-           [](const FittedModel& self, const py::dict&) { return std::make_unique<FittedModel>(self.model); })
-      .def(py::pickle(&to_bytes, &model_from_bytes));
+           [](const FittedModel& self, const py::dict&) { return std::make_unique<FittedModel>(self.model); });
+  bind_pickle(model, &to_bytes, &model_from_bytes);
 }
 
 }  // namespace cgmca::python

@@ -14,6 +14,30 @@ void check_numpy() {
 #endif
 }
 
+// __new__ of a pybind11 class. For pybind11's own base class, and for classes of Python's derived from it alone, pybind11
+// throws through the interpreter, which ends the process; copyreg calls it so for the pickle protocols 0 and 1.
+PyObject* new_object(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*named*/) {
+  try {
+    return pybind11::detail::make_new_instance(type);
+  } catch (const std::exception& problem) {
+    PyErr_SetString(PyExc_TypeError, problem.what());
+    return nullptr;
+  }
+}
+
+// What a method asks for where its object was made by __new__ alone: pybind11 would give it memory that nobody filled.
+void* refuse_half_built(std::size_t) {
+  throw pybind11::type_error("this object was made without its constructor and holds nothing");
+}
+
+void refuse_half_built_objects(const pybind11::module_& module) {
+  for (const auto& [name, value] : pybind11::dict(module.attr("__dict__"))) {
+    if (PyType_Check(value.ptr()) == 0) continue;
+    auto* info = pybind11::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr()));
+    if (info != nullptr) info->operator_new = &refuse_half_built;
+  }
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -21,6 +45,7 @@ PYBIND11_MODULE(_core, module) {
   check_numpy();
   module.doc() = "The C++ library behind cgmca.";
   module.attr("__version__") = CGMCA_VERSION;
+  reinterpret_cast<PyTypeObject*>(pybind11::detail::get_internals().instance_base)->tp_new = &new_object;
   python::bind_errors(module);
   python::bind_device_array(module);
   python::bind_summary(module);
@@ -29,4 +54,5 @@ PYBIND11_MODULE(_core, module) {
   python::bind_tune(module);
   python::bind_files(module);
   python::bind_image(module);
+  refuse_half_built_objects(module);
 }

@@ -135,6 +135,15 @@ std::string described(const Summary& summary) {
                      weighted ? fmt::format(" of the weight {:.6g}", summary.total_weight()) : "");
 }
 
+// By pandas' row labels.
+void check_rows(const py::tuple& arrays, const py::object& sample_weight) {
+  py::list given(arrays), labels;
+  for (std::size_t i = 0; i < arrays.size(); ++i) labels.append(array_name(i, arrays.size()));
+  given.append(sample_weight);
+  labels.append("sample_weight");
+  py::module_::import("cgmca._tables").attr("check_rows")(given, labels);
+}
+
 }  // namespace
 
 void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight, bool all) {
@@ -145,6 +154,7 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
   const auto [empty, accumulate, device] =
       use([](const Summary& own) { return std::tuple(own.samples() == 0, own.accumulate(), own.device()); });
   const py::module_ names = py::module_::import("cgmca._tables");
+  check_rows(arrays, sample_weight);
   py::tuple ordered(arrays.size());
   bool takes_names = false;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -258,7 +268,8 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
 
 void bind_summary(py::module_& module) {
   const auto copy_of = [](SharedSummary& self) { return self.use([](const Summary& own) { return own; }); };
-  py::class_<SharedSummary>(module, "Summary", kDoc)
+  py::class_<SharedSummary> summary(module, "Summary", kDoc);
+  summary
       .def(py::init(&make_summary), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
            py::arg("feature_names") = py::none(), py::arg("device") = "cpu")
       .def(
@@ -308,13 +319,20 @@ void bind_summary(py::module_& module) {
           "put right, with a warning; other names are an error.\n\n"
           "Where both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a\n"
           "ValueError unless ``allow_repeats``. Summaries made in memory do not know where their samples came from.")
-      .def("with_more", &SharedSummary::with_more, py::arg("arrays"), py::arg("sample_weight") = py::none(),
-           "A new summary of these samples too, one array for each domain; this one stays as it is.")
-      .def("merged", &SharedSummary::merged, py::arg("other"),
-           "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
-      .def("compressed", &SharedSummary::compressed,
-           "A new summary of the same samples with none of them waiting as rows, so that there is less to send to "
-           "another\nprocess; this one stays as it is.")
+      .def(
+          "with_more",
+          [](SharedSummary& self, const py::sequence& arrays, const py::object& sample_weight) {
+            return self.with_more(arrays, sample_weight);
+          },
+          py::arg("arrays"), py::arg("sample_weight") = py::none(),
+          "A new summary of these samples too, one array for each domain; this one stays as it is.")
+      .def(
+          "merged", [](SharedSummary& self, SharedSummary& other) { return self.merged(other); }, py::arg("other"),
+          "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
+      .def(
+          "compressed", [](SharedSummary& self) { return self.compressed(); },
+          "A new summary of the same samples with none of them waiting as rows, so that there is less to send to "
+          "another\nprocess; this one stays as it is.")
       .def(
           "save",
           [](SharedSummary& self, const std::string& path, const std::string& note) {
@@ -354,8 +372,8 @@ void bind_summary(py::module_& module) {
       .def("__repr__", [](SharedSummary& self) { return self.use(&described); })
       .def("__copy__", [copy_of](SharedSummary& self) { return std::make_unique<SharedSummary>(copy_of(self)); })
       .def("__deepcopy__",
-           [copy_of](SharedSummary& self, const py::dict&) { return std::make_unique<SharedSummary>(copy_of(self)); })
-      .def(py::pickle(&to_bytes, &from_bytes));
+           [copy_of](SharedSummary& self, const py::dict&) { return std::make_unique<SharedSummary>(copy_of(self)); });
+  bind_pickle(summary, &to_bytes, &from_bytes);
 }
 
 }  // namespace cgmca::python

@@ -195,17 +195,19 @@ Folds merged(const Folds& one, const Folds& two) {
 }
 
 void bind_folds(py::module_& module) {
-  py::class_<Folds>(module, "Folds", "Matched samples dealt to folds for cross-validation: what `tune` needs of them.")
-      .def(py::init([](const std::vector<Index>& features, Index folds, Index repeats, std::uint64_t seed) {
+  py::class_<Folds> type(module, "Folds",
+                         "Matched samples dealt to folds for cross-validation: what `tune` needs of them.");
+  type.def(py::init([](const std::vector<Index>& features, Index folds, Index repeats, std::uint64_t seed) {
              return Folds({features.begin(), features.end()},
                           FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
            }),
            py::arg("n_features"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
       .def("with_more", &with_more, py::arg("arrays"), py::arg("sample_weight") = py::none())
       .def("merged", &merged, py::arg("other"))
-      .def_property_readonly("n_samples", &Folds::samples)
-      .def(py::pickle([](const Folds& self) { return py::bytes(self.to_bytes()); },
-                      [](const py::bytes& bytes) { return Folds::from_bytes(std::string_view(bytes)); }));
+      .def_property_readonly("n_samples", [](const Folds& self) { return self.samples(); });
+  bind_pickle(
+      type, [](const Folds& self) { return py::bytes(self.to_bytes()); },
+      [](const py::bytes& bytes) { return Folds::from_bytes(std::string_view(bytes)); });
 }
 
 py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& max_rank,

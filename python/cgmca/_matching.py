@@ -403,6 +403,9 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         if not reset and not (strict and _tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
             X = _tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
         options = {"dtype": "numeric", "accept_sparse": "csr", **options}
+        if _tables.is_pandas(X):
+            numbers = _tables.plain(X)  # or a ValueError that names the columns without any
+            X = X if numbers is X else _tables.like(X, numbers, list(X.columns))
         if names is None or _tables.is_pandas(X):
             return validate_data(self, X, reset=reset, **options)
         X = check_array(_tables.plain(X), input_name="X", estimator=self, **options)

@@ -84,12 +84,23 @@ def plain(data: Any) -> Any:
         return np.column_stack([_numbers(column) for column in data.columns]) if data.num_columns else np.empty((0, 0))
     if library == "polars":
         return data.to_numpy()
-    if library == "pandas" and any(kind.kind == "O" or not isinstance(kind, np.dtype) for kind in data.dtypes):
-        try:  # pandas' own types, with missing values that NumPy does not know
-            return data.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            return data  # whoever uses it says what is wrong
+    if library == "pandas" and any(kind.kind not in "biufc" or not isinstance(kind, np.dtype) for kind in data.dtypes):
+        bad = [str(data.columns[j]) for j in range(data.shape[1]) if _as_numbers(data.iloc[:, j]) is None]
+        if bad:
+            raise ValueError(f"these columns hold no numbers:{_listed(bad)}\nleave them out, or make numbers of them "
+                             "(pandas.get_dummies does of categories)")
+        return np.column_stack([_as_numbers(data.iloc[:, j]) for j in range(data.shape[1])])
     return data
+
+
+def _as_numbers(column: Any) -> Any:
+    """A column of pandas' in float64, with missing values as NaN; None where it holds something else than numbers."""
+    if getattr(column.dtype, "kind", "O") in "Mm":  # times, which pandas would count in nanoseconds
+        return None
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        return None
 
 
 def _is_number(kind: Any) -> bool:

@@ -288,6 +288,31 @@ def check_table(make):
         assert MCA(3).fit(*map(make, with_nan()), missing="drop").n_samples_ == 198
 
 
+OTHERS = {"text": ["x", "y"] * 100, "category": pd.Categorical(["x", "y"] * 100),
+          "time": pd.date_range("2026-01-01", periods=200), "duration": pd.to_timedelta(range(200), "s")}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_columns_without_numbers_are_named(pairs, kind):
+    X, Y = (pd.DataFrame(rows).add_prefix("f") for rows in pairs)
+    model = MCA(2).fit(X, Y)
+    for work in (lambda: MCA(2).fit(X.assign(sort=OTHERS[kind]), Y), lambda: MCA(2).fit(X, Y.assign(sort=OTHERS[kind])),
+                 lambda: model.transform(X.assign(f3=OTHERS[kind])),
+                 lambda: cgmca.tune(X.assign(sort=OTHERS[kind]), Y),
+                 lambda: cgmca.Summary(9, 6).add(X.assign(sort=OTHERS[kind]), Y)):
+        with pytest.raises(ValueError, match="these columns hold no numbers:\n- (sort|f3)\n"):
+            work()
+
+
+def test_numbers_of_any_type_are_taken(pairs):
+    X, Y = (pd.DataFrame(rows).add_prefix("f") for rows in pairs)
+    X["f0"] = np.arange(200) % 7
+    expected = MCA(2).fit(X, Y).coef_
+    for changed in (X["f0"].astype(str), X["f0"].astype("Int64"), X["f0"].astype("category"), X["f0"].astype(object)):
+        assert np.array_equal(MCA(2).fit(X.assign(f0=changed), Y).coef_, expected)
+        assert np.array_equal(MCA(2).fit(X, Y).predict(X.assign(f0=changed)), MCA(2).fit(X, Y).predict(X))
+
+
 def test_polars_frames():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     check_table(lambda frame: polars.DataFrame({name: frame[name].to_numpy() for name in frame}))

@@ -1,6 +1,6 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
 .PHONY: all deps build demo test test-engines test-interop test-browser test-pip onnx cuda test-gpu wheel deb docs docs-test
-.PHONY: bench sanitize clang fuzz format tidy install clean
+.PHONY: test-peers bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
 # Inputs per fuzz target.
@@ -37,6 +37,12 @@ test-engines: build
 onnx: build
 	@tools/install-deps wheel
 	@python/tests/check_onnx.sh
+
+# The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
+test-peers: build
+	@tools/install-deps peer-tests
+	@tools/install-peers tests
+	@/usr/bin/python3 -B tests/peers/run.py build
 
 # Files of GNU Octave and h5py, in both directions; image filters against Octave and scikit-image. Debian's own Python,
 # which has Debian's h5py.

@@ -1,10 +1,11 @@
-"""CCA, RidgeCCA and MCCA of cca-zoo, by ours: fit, transform, predict and inverse_transform."""
+"""CCA, RidgeCCA, PLS and MCCA of cca-zoo, by ours: fit, transform, predict and inverse_transform."""
 
 import importlib
 
 import cca_zoo.linear
 import cca_zoo.linear._cca
 import cca_zoo.linear._mcca
+import cca_zoo.linear._pls
 import cca_zoo.linear._ridge_cca
 import numpy as np
 from cca_zoo._utils._validation import perview_parameter
@@ -12,7 +13,7 @@ from cca_zoo._utils._validation import perview_parameter
 import cgmca
 from moments import length_of, ridge_of, uncentered
 
-NAMES = r"\b(CCA|RidgeCCA|MCCA)\b"
+NAMES = r"\b(CCA|RidgeCCA|PLS|MCCA)\b"
 
 
 class _Ours:
@@ -72,11 +73,15 @@ class CCA(_Ours, cca_zoo.linear._cca.CCA):
     pass
 
 
+class PLS(_Ours, cca_zoo.linear._pls.PLS):
+    pass
+
+
 class MCCA(_Ours, cca_zoo.linear._mcca.MCCA):
     pass
 
 
-OURS = (CCA, RidgeCCA, MCCA)
+OURS = (CCA, RidgeCCA, PLS, MCCA)
 
 
 def replace():

@@ -38,7 +38,6 @@ from ._certificate import Certificate, FitWarning, Regularized, Start
 from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
 from ._estimators import CGMCA, MCA
 from ._files import read, read_blocks, write
-from ._kernels import warn_of_slow_kernels
 from ._models import load, save
 from ._onnx import to_onnx
 from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
@@ -46,9 +45,6 @@ from ._settings import Covariance, SearchProgress
 from ._tables import real_features
 from ._tests import CorrelationTest, CorrelationTests
 from ._tuning import PermutationTest, TuneResult, permutation_test, tune
-
-warn_of_slow_kernels()
-del warn_of_slow_kernels
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",

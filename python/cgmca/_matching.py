@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from . import _core, _device, _tables
 from ._certificate import FitWarning
 from ._compat import check_array, check_n_features, validate_data, warn_user
 from ._domains import are_several, by_number, in_all_domains, label, names_of_new
+from ._kernels import warn_of_slow_kernels
 from ._settings import (SearchProgress, as_choice, as_count, as_covariances, as_fraction, as_progress, as_ridge,
                         as_search, per_domain)
 from ._using import Using
@@ -44,7 +46,14 @@ class _Pending:
         return self.estimator._settings(len(self.summary.n_features))
 
 
+@functools.lru_cache(maxsize=None)
+def tell_kernels() -> None:
+    """Slow kernels of BLAS, once in a process: at the first fit, because whoever only imports cgmca has no use for it."""
+    warn_of_slow_kernels()
+
+
 def _fit(summary: _core.Summary, progress: Any = None, **settings: Any) -> _core.Model:
+    tell_kernels()
     try:
         model = _core.fit(summary, progress, **settings)
     except _core.InfeasibleError as error:

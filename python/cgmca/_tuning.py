@@ -12,7 +12,7 @@ from . import _core, _tables
 from ._compat import check_array
 from ._domains import are_several, by_number, in_all_domains, label, names_of_new
 from ._estimators import CGMCA
-from ._matching import as_columns
+from ._matching import as_columns, tell_kernels
 from ._settings import as_count, as_fraction, as_ridge, per_domain
 
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     labelled, of_labelled = _with_more(X, labels, labelled_X, labelled_y, "labelled_X", "labelled_y")
     asked, of_asked = _with_more(Y, labels, queries, query_labels, "queries", "query_labels")
     _, numbers = np.unique(np.concatenate([of_labelled, of_asked]), return_inverse=True)
+    tell_kernels()
     found = _core.tune(
         X, Y, **_grid(covariance, n_components, max_rank, ridge, criterion, rank_tol), folds=folds,
         repeats=as_count("repeats", repeats) or 0, seed=seed, extra_X=extra_X, extra_Y=extra_Y, references=labelled,
@@ -222,6 +223,7 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Seque
         more = _extra_of(extra, names)
     grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
+    tell_kernels()
     found = _core.tune_folds(dealt, **grid, extra=[_tables.plain(rows) for rows in more], graph=graph,
                              progress=progress)
     return _result(found, **({} if full else {"graph": graph}))
@@ -278,6 +280,7 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
         arrays, weights = [rows[kept] for rows in arrays], weights[kept]
         classes = None if classes is None else classes[kept]
     numbers = [] if classes is None else np.unique(classes, return_inverse=True)[1].tolist()
+    tell_kernels()
     found = _core.tune_views(
         arrays, **_grid(covariance, n_components, max_rank, ridge, criterion, rank_tol), folds=folds,
         repeats=as_count("repeats", repeats) or 0, seed=seed, extra=extra, labels=numbers, graph=graph,
@@ -386,6 +389,7 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
         weights = _tables.weights_of(sample_weight, len(arrays[0]))
         summary = _core.Summary(*(rows.shape[1] for rows in arrays)).add(*arrays, sample_weight=weights)
     m = len(summary.n_features)
+    tell_kernels()
     found = _core.permutation_test(
         summary, [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
         [as_ridge(one) for one in per_domain("ridge", ridge, m)], as_fraction("rank_tol", rank_tol), permutations,

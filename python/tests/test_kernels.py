@@ -10,10 +10,13 @@ import cgmca
 from cgmca._kernels import fitting_kernels
 
 
-def import_with(kernels):
-    """What `import cgmca` prints on stderr where OpenBLAS is told to use these kernels."""
+FIT = "import numpy as np; [cgmca.MCA(1).fit(np.eye(9)[:, :2], np.eye(9)[:, 1:3]) for _ in range(3)]"
+
+
+def import_with(kernels, work=FIT):
+    """What `import cgmca` and three fits print on stderr where OpenBLAS is told to use these kernels."""
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernels}
-    lines = "import cgmca; from cgmca import CGMCA; print(cgmca.blas_description())"
+    lines = "import cgmca; print(cgmca.blas_description()); " + work
     result = subprocess.run([sys.executable, "-c", lines], env=environment, capture_output=True, text=True, check=True)
     if kernels not in result.stdout:
         pytest.skip(f"this BLAS has no kernels {kernels}: {result.stdout.strip()}")
@@ -28,6 +31,15 @@ def test_slow_kernels_are_named_once_with_the_remedy():
     warned = import_with("Prescott")
     assert warned.count("RuntimeWarning") == 1
     assert "'Prescott'" in warned and f"OPENBLAS_CORETYPE={better} before Python starts" in warned
+
+
+def test_an_import_alone_says_nothing():
+    with open("/proc/cpuinfo") as file:
+        if fitting_kernels(file.read()) is None:
+            pytest.skip("this processor has nothing better")
+    assert import_with("Prescott", work="print(cgmca.MCA())") == ""
+    tuning = "import numpy as np; cgmca.permutation_test(np.eye(9)[:, :2], np.eye(9)[:, 1:3], permutations=9)"
+    assert import_with("Prescott", work=tuning).count("RuntimeWarning") == 1
 
 
 def test_modern_kernels_are_no_reason_to_warn():

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -335,16 +337,16 @@ void bind_summary(py::module_& module) {
           "another\nprocess; this one stays as it is.")
       .def(
           "save",
-          [](SharedSummary& self, const std::string& path, const std::string& note) {
-            self.use([&](const Summary& own) { own.save(path, note); });
+          [](SharedSummary& self, const std::filesystem::path& path, const std::string& note) {
+            self.use([&](const Summary& own) { own.save(path.string(), note); });
           },
           py::arg("path"), py::arg("note") = "",
           "Write a safetensors file, the same as ``cgmca summarize`` does; it appears whole or not at all.")
       .def_static(
           "load",
-          [](const std::string& path) {
-            check_exists(path);
-            return std::make_unique<SharedSummary>(Summary::load(path));
+          [](const std::filesystem::path& path) {
+            check_exists(path.string());
+            return std::make_unique<SharedSummary>(Summary::load(path.string()));
           },
           py::arg("path"), "Read a file written by ``save`` or by ``cgmca summarize``.")
       .def_property_readonly(

@@ -116,3 +116,14 @@ def test_merging_puts_features_in_another_order_right_and_warns():
     assert np.allclose(one.means[0], X.mean(axis=0))
     with pytest.raises(ValueError, match="other names"):
         one.merge(cgmca.Summary(3, feature_names=[["a", "b", "d"]]).add(X))
+
+
+def test_files_are_named_by_text_or_path(tmp_path):
+    summary = cgmca.Summary(2, 1).add(np.ones((3, 2)), np.ones((3, 1)))
+    summary.save(tmp_path / "by path")
+    summary.save(str(tmp_path / "by text"))
+    for name in ("by path", "by text"):
+        assert same(cgmca.Summary.load(tmp_path / name), summary)
+        assert same(cgmca.Summary.load(str(tmp_path / name)), summary)
+    with pytest.raises(FileNotFoundError, match="absent"):
+        cgmca.Summary.load(tmp_path / "absent")

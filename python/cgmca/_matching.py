@@ -415,6 +415,8 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         if _tables.is_pandas(X):
             numbers = _tables.plain(X)  # or a ValueError that names the columns without any
             X = X if numbers is X else _tables.like(X, numbers, list(X.columns))
+        elif names is None:
+            X = _tables.plain(X)
         if names is None or _tables.is_pandas(X):
             return validate_data(self, X, reset=reset, **options)
         X = check_array(_tables.plain(X), input_name="X", estimator=self, **options)

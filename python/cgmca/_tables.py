@@ -75,7 +75,14 @@ def is_sparse(data: Any) -> bool:
 
 
 def plain(data: Any) -> Any:
-    """What NumPy understands: the values of an Arrow table, and those of a data frame that has missing values."""
+    """What NumPy understands: the values of an Arrow table, and those of a data frame or masked array that has missing
+    values.
+
+    >>> plain(np.ma.masked_greater([[1.0, 9.0]], 2))
+    array([[ 1., nan]])
+    """
+    if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":  # NumPy would take what is behind the mask
+        return data.astype(np.float64).filled(np.nan)
     library = _library(data)
     if library == "pyarrow":
         bad = [field.name for field in data.schema if not _is_number(field.type)]

@@ -313,6 +313,21 @@ def test_numbers_of_any_type_are_taken(pairs):
         assert np.array_equal(MCA(2).fit(X, Y).predict(X.assign(f0=changed)), MCA(2).fit(X, Y).predict(X))
 
 
+def test_what_is_masked_is_missing(pairs):
+    """NumPy hands out what is behind a mask."""
+    X, Y = pairs
+    masked = np.ma.masked_where(np.arange(X.size).reshape(X.shape) == 83, X)  # row 10, column 3
+    model = MCA(2).fit(X, Y)
+    for work in (lambda: MCA(2).fit(masked, Y), lambda: MCA(2).fit(Y, masked), lambda: model.transform(masked),
+                 lambda: Summary(8, 6).add(masked, Y)):
+        with pytest.raises(ValueError, match="row 10, column 3|sample 10|NaN"):
+            work()
+    with pytest.warns(UserWarning, match="1 of 200 pairs were left out"):
+        dropped = MCA(2).fit(masked, Y, missing="drop")
+    assert np.array_equal(dropped.coef_, MCA(2).fit(np.delete(X, 10, axis=0), np.delete(Y, 10, axis=0)).coef_)
+    assert np.isnan(model.transform(masked, missing="pass")[10]).all()
+
+
 def test_polars_frames():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     check_table(lambda frame: polars.DataFrame({name: frame[name].to_numpy() for name in frame}))

@@ -36,7 +36,7 @@ PUBLIC = {"types": "public base", "error": "public base", "io": "public io", "im
 STAGES = """
 types
 error
-threads
+threads         blas_kernels blas_config
 parallel
 random
 thresholds

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/blas_kernels.hpp"
 #include "testing.hpp"
 
 namespace cgmca {
@@ -81,6 +82,22 @@ TEST_P(Repeatability, OneThreadAndTwoThreadsGiveTheSameMapsSignIncluded) {
 INSTANTIATE_TEST_SUITE_P(Forms, Repeatability,
                          ::testing::Values(Accumulate::automatic, Accumulate::qr, Accumulate::gram),
                          [](const auto& instance) { return name(instance.param); });
+
+// By the processor's features, and only where OpenBLAS has chosen kernels without AVX.
+TEST(SlowKernels, AreToldWithWhatSuitsTheProcessor) {
+  const std::string old = "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Prescott MAX_THREADS=64";
+  const ProcessorFeatures modern{.avx2_and_fma = true, .avx512 = true}, older{.avx2_and_fma = true}, oldest{};
+  EXPECT_EQ(slow_kernels(old, modern).value().used, "Prescott");
+  EXPECT_EQ(slow_kernels(old, modern).value().faster, "SkylakeX");
+  EXPECT_EQ(slow_kernels(old, older).value().faster, "Haswell");
+  EXPECT_FALSE(slow_kernels(old, oldest));
+  EXPECT_FALSE(slow_kernels("OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Haswell MAX_THREADS=64", modern));
+  EXPECT_FALSE(slow_kernels("Intel MKL", modern));
+}
+
+TEST(SlowKernels, AreInTheDescriptionOfTheBlas) {
+  EXPECT_EQ(blas_description().find("OPENBLAS_CORETYPE=") != std::string::npos, slow_kernels().has_value());
+}
 
 TEST(Threads, AreToldAndSet) {
   EXPECT_FALSE(blas_description().empty());

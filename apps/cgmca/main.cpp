@@ -1,6 +1,7 @@
 // cgmca: the command line. Options are read here, work is done by the subcommand chosen, and every error ends in one
 // message on stderr, a JSON object with --json, and an exit status (1 internal or numerical, 2 usage, 3 data,
 // 4 infeasible, 5 files).
+#include <cgmca/blas_kernels.hpp>
 #include <cgmca/device.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
@@ -15,7 +16,6 @@
 #include <cstdio>
 #include <new>
 
-#include "blas_kernels.hpp"
 #include "commands.hpp"
 #include "help.hpp"
 #include "ranks.hpp"
@@ -202,7 +202,7 @@ void tell(const Failure& failed, bool json, const CLI::App* command, const std::
 }
 
 int main(int argc, char** argv) {
-  restart_with_fitting_kernels(argv);
+  restart_with_faster_kernels(argv);
   keep_freed_memory();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const bool json = wants_json(arguments);

@@ -54,3 +54,5 @@
 #include <cgmca/parallel.hpp>
 //
 #include <cgmca/threads.hpp>
+//
+#include <cgmca/blas_kernels.hpp>

@@ -48,7 +48,8 @@ class OwnThreads : public SerialBlas {
   OwnThreads() : SerialBlas(worker_count()) {}
 };
 
-// The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" if the library does not tell.
+// The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" if the library does not tell. If OpenBLAS runs on
+// kernels that are far slower than this processor allows, it says so and names the remedy (blas_kernels.hpp).
 std::string blas_description();
 
 }  // namespace cgmca

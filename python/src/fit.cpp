@@ -1,4 +1,5 @@
 // fit, and the covariances it takes.
+#include <cgmca/blas_kernels.hpp>
 #include <cgmca/calibrate.hpp>
 #include <cgmca/covariance.hpp>
 #include <cgmca/error.hpp>
@@ -195,7 +196,12 @@ void bind_fit(py::module_& module) {
              py::arg("sample_weight") = py::none(), py::arg("progress") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
-  module.def("blas_description", &blas_description, "Which BLAS serves this process.");
+  module.def("blas_description", &blas_description,
+             "Which BLAS serves this process, and the remedy where it runs on slow kernels.");
+  module.def("slow_kernels", [] {
+    const auto slow = slow_kernels();
+    return slow ? py::object(py::make_tuple(slow->used, slow->faster)) : py::object(py::none());
+  });
 }
 
 }  // namespace cgmca::python

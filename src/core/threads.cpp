@@ -1,3 +1,4 @@
+#include <cgmca/blas_kernels.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 
@@ -8,6 +9,8 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "blas_config.hpp"
 
 namespace cgmca {
 namespace {
@@ -67,11 +70,20 @@ void set_threads(int count) {
   if (auto* set = find<void(long)>("bli_thread_set_num_threads")) set(count);
 }
 
-std::string blas_description() {
+std::string blas_config() {
   if (auto* config = find<char*()>(CGMCA_BLAS_PREFIX "openblas_get_config")) return config();
   if (find<int()>("MKL_Get_Max_Threads") != nullptr) return "Intel MKL";
   if (auto* version = find<const char*()>("bli_info_get_version_str")) return fmt::format("BLIS {}", version());
   return "unknown BLAS";
+}
+
+std::string blas_description() {
+  const auto slow = slow_kernels();
+  if (!slow) return blas_config();
+  return fmt::format(
+      "{}; its kernels '{}' are several times slower than this processor allows: set "
+      "OPENBLAS_CORETYPE={} before the program starts",
+      blas_config(), slow->used, slow->faster);
 }
 
 }  // namespace cgmca

@@ -89,6 +89,7 @@ PRELUDE = """
 #include <cgmca/cgmca.hpp>
 #include <iostream>
 using namespace cgmca;
+char** argv = nullptr;  // that of main
 
 // What blocks and examples speak of without saying where it is from.
 struct Given {
@@ -124,7 +125,7 @@ def run_cpp(named, build, folder, mpi=False):
     calls = "".join(f'  std::cout << "{name}\\n" << std::flush;\n  block_{i}();\n' for i, (name, _) in enumerate(named))
     if mpi:
         calls = f"  MPI_Init(nullptr, nullptr);\n{calls}  MPI_Finalize();\n"
-    (folder / "blocks.cpp").write_text(PRELUDE + "\n".join(functions) + f"\nint main() {{\n{calls}}}\n")
+    (folder / "blocks.cpp").write_text(PRELUDE + "\n".join(functions) + f"\nint main(int, char** arguments) {{\n  argv = arguments;\n{calls}}}\n")
     libraries = [f"-L{build}/src", "-lcgmca", "-lcgmca_io", "-lcgmca_image", f"-Wl,-rpath,{build}/src"]
     includes = subprocess.run(["pkg-config", "--cflags", "eigen3"], capture_output=True, text=True, check=True).stdout.split()
     compiler = ["mpicxx", "-DWITH_MPI"] if mpi else [*([shutil.which("ccache")] if shutil.which("ccache") else []), "g++"]

@@ -166,6 +166,14 @@ struct Model {
 // WrongDimension, DeviceError.
 Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device = Device::cpu);
 
+// The same for one sample, into the caller's memory: the way for real time. It is computed in doubles by the calling
+// thread alone. Nothing is allocated after a thread's first call, as long as x and z are contiguous and samples do not
+// become larger.   x: d, z: k. Throws MissingDomain, WrongDimension.
+void apply_into(const Model& model, Domain domain, const VectorView& x, Eigen::Ref<Vector> z);
+// The same in floats.
+void apply_into(const Model& model, Domain domain, const Eigen::Ref<const Eigen::VectorXf>& x,
+                Eigen::Ref<Eigen::VectorXf> z);
+
 // Samples of one of several domains.
 struct DomainSamples {
   Domain domain;  // whose samples they are

@@ -13,6 +13,10 @@
 // Samples may have weights. A sample of weight 2 is the same as the sample twice, and one of weight 0 is left out.
 // Weights are counts, not precisions, and need not be whole: n of every formula is their sum, total_weight().
 //
+// A sample that is added alone waits as a row. The work is done when 2p samples have come, and then for each 4,096
+// samples at once (a sample that follows such a call of add costs no more than its copy): a pause of 0.9 s at p = 1,568
+// on one core. compress() does the work for those that wait when it suits the caller.
+//
 // Example:
 //   Summary summary({d1, d2});
 //   for (Index first = 0; first + 100 <= n; first += 100) {
@@ -106,9 +110,10 @@ class Summary {
   // unless repeats are allowed), and then changes nothing.
   void merge(const Summary& other, Repeats repeats = Repeats::refuse);
 
-  // Compresses the samples that wait as rows, up to 4,095 of them, so that there is less to send to another process.
-  // Samples that are added later are grouped otherwise than without this, so the last bits of the result may differ. A
-  // summary of the form rows stays as it is.
+  // Compresses the samples that wait as rows, up to 5,119 of them, so that there is less to send to another process, or
+  // so that a program that adds single samples chooses the moment of the work. The next add that compresses by itself is
+  // then at least 1,024 samples away. Samples that are added later are grouped otherwise than without this, so the last
+  // bits of the result may differ. A summary of the form rows stays as it is.
   void compress();
 
   // Where the samples came from, as far as the caller has noted it, so that merging the same input twice is refused.

@@ -6,6 +6,8 @@
 //   const Matrix estimate = back(X2);                    // d1×n
 //   const Matrix error = back.standard_errors(X2);       // of new samples
 //   const Matrix margin = back.half_widths(X2, 0.9);     // estimate ± margin holds nine of ten
+//   Vector one(back.mean_to.size());
+//   back.translate_into(X2.col(0), one);                 // without allocation: real time
 //   const Matrix by_lsqr = translate(model, Domain::two, Domain::one, X2, Method::lsqr);
 //
 // Threads: a translation is never changed by its use; several threads may use one at once.
@@ -67,9 +69,22 @@ struct Translation {
   // X: d_from×n → d_to×n. Throws as standard_errors does.
   Matrix half_widths(const MatrixView& X, double probability) const;
 
+  // The translation of one sample, into the caller's memory: the way for real time. It is computed in doubles by the
+  // calling thread alone. Nothing is allocated after a thread's first call, as long as x and y are contiguous and
+  // samples do not become larger.   x: d_from, y: d_to. Throws WrongDimension.
+  void translate_into(const VectorView& x, Eigen::Ref<Vector> y) const;
+  // The same in floats.
+  void translate_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eigen::Ref<Eigen::VectorXf> y) const;
+  // The standard errors of that, likewise. Throws as standard_errors does.   x: d_from, e: d_to
+  void standard_errors_into(const VectorView& x, Eigen::Ref<Vector> e) const;
+  // The same in floats.
+  void standard_errors_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eigen::Ref<Eigen::VectorXf> e) const;
+
  private:
   void check_source(const MatrixView& X) const;
-  Vector spread_of(const MatrixView& X) const;  // √(1 + h) of each sample
+  void check_one(Index given, Index room) const;  // sizes of x and y
+  void check_errors() const;                      // that there are any
+  Vector spread_of(const MatrixView& X) const;    // √(1 + h) of each sample
 };
 // Makes a translation from one domain to another. Throws InvalidInput for lsqr, which is not a fixed linear map, and
 // MissingDomain.
@@ -81,6 +96,7 @@ Translation translation(const Model& model, Domain from, Domain to, Method metho
 Translation translation(const Model& model, const std::vector<Domain>& from, Domain to, Method method = Method::lmmse);
 
 // Turns samples of one domain into samples of another.   X: d_from×n → d_to×n. Throws MissingDomain, WrongDimension.
+// The translation is computed anew in each call: for samples that come one or a few at a time, keep a Translation.
 Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X, Method method = Method::lmmse,
                  const LsqrOptions& options = {}, Device device = Device::cpu);
 

@@ -9,6 +9,7 @@
 
 #include "device.hpp"
 #include "linalg/linalg.hpp"
+#include "linalg/one_sample.hpp"
 #include "thresholds.hpp"
 
 namespace cgmca {
@@ -196,6 +197,32 @@ Model Model::only(Domain domain) const {
     part.domains[slot(domain)]->cross_loadings = none(count());
   }
   return part;
+}
+
+namespace {
+
+template <class Scalar>
+void apply_to_one(const Model& model, Domain domain, const Eigen::Ref<const Eigen::Vector<Scalar, Eigen::Dynamic>>& x,
+                  Eigen::Ref<Eigen::Vector<Scalar, Eigen::Dynamic>> z) {
+  const DomainMap& map = model.domain(domain);
+  if (x.size() != map.features() || z.size() != map.mixing.rows()) {
+    throw WrongDimension(fmt::format(
+        "domain {} of this model has {} features and {} common dimensions; the sample has {}, room is for {}",
+        number(domain), map.features(), map.mixing.rows(), x.size(), z.size()));
+  }
+  static const Vector none;
+  linalg::affine_into(map.mixing, map.weights, map.mean, none, x.data(), z.data());
+}
+
+}  // namespace
+
+void apply_into(const Model& model, Domain domain, const VectorView& x, Eigen::Ref<Vector> z) {
+  apply_to_one<double>(model, domain, x, z);
+}
+
+void apply_into(const Model& model, Domain domain, const Eigen::Ref<const Eigen::VectorXf>& x,
+                Eigen::Ref<Eigen::VectorXf> z) {
+  apply_to_one<float>(model, domain, x, z);
 }
 
 Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device) {

@@ -9,6 +9,7 @@
 
 #include "device.hpp"
 #include "linalg/backend.hpp"
+#include "linalg/one_sample.hpp"
 #include "translate_errors.hpp"
 #include "translate_lsqr.hpp"
 #include "translate_scores.hpp"
@@ -136,6 +137,22 @@ void Translation::check_source(const MatrixView& X) const {
 Matrix Translation::operator()(const MatrixView& X, Device device) const {
   check_source(X);
   return linalg::affine(backend_of(device), left, right, X, mean_from, mean_to);
+}
+
+void Translation::check_one(Index given, Index room) const {
+  if (given == mean_from.size() && room == mean_to.size()) return;
+  throw WrongDimension(fmt::format("this translation is from {} features to {}; the sample has {}, room is for {}",
+                                   mean_from.size(), mean_to.size(), given, room));
+}
+
+void Translation::translate_into(const VectorView& x, Eigen::Ref<Vector> y) const {
+  check_one(x.size(), y.size());
+  linalg::affine_into(left, right, mean_from, mean_to, x.data(), y.data());
+}
+
+void Translation::translate_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eigen::Ref<Eigen::VectorXf> y) const {
+  check_one(x.size(), y.size());
+  linalg::affine_into(left, right, mean_from, mean_to, x.data(), y.data());
 }
 
 Matrix Translation::stacked(const std::vector<MatrixView>& X) const {

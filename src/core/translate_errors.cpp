@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "linalg/linalg.hpp"
+#include <cmath>
+
 #include "distributions.hpp"
+#include "linalg/linalg.hpp"
+#include "linalg/one_sample.hpp"
 #include "translate_scores.hpp"
 
 namespace cgmca {
@@ -74,7 +77,7 @@ ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to
   return bars;
 }
 
-Vector Translation::spread_of(const MatrixView& X) const {
+void Translation::check_errors() const {
   if (errors.samples == 0) throw InvalidInput("only the method lmmse has standard errors and intervals");
   if (errors.scale.size() == 0) {
     throw InvalidInput(fmt::format(
@@ -82,6 +85,10 @@ Vector Translation::spread_of(const MatrixView& X) const {
         "lower rank, limit max_rank, or calibrate the model when it is fitted",
         errors.samples, right.rows()));
   }
+}
+
+Vector Translation::spread_of(const MatrixView& X) const {
+  check_errors();
   check_source(X);
   const double n = errors.total_weight;
   const Matrix t = AB(right, X.colwise() - mean_from), Gt = AB(errors.G, t);
@@ -89,6 +96,35 @@ Vector Translation::spread_of(const MatrixView& X) const {
 }
 
 Matrix Translation::standard_errors(const MatrixView& X) const { return errors.scale * spread_of(X).transpose(); }
+
+namespace {
+
+// e = s √(1 + 1/n + tᵀ G t/(n-1)) of one sample.                                                            (29) (42)
+template <class Scalar>
+void errors_into(const Translation& map, const Scalar* x, Scalar* e) {
+  const ErrorBars& errors = map.errors;
+  const Eigen::Map<Vector> t = linalg::product_with(map.right, map.mean_from, x);
+  Eigen::Map<Vector> Gt = linalg::scratch(2, t.size());
+  Gt.noalias() = errors.G * t;
+  const double n = errors.total_weight, spread = std::sqrt(1 + 1 / n + t.dot(Gt) / (n - 1));
+  Eigen::Map<Eigen::Vector<Scalar, Eigen::Dynamic>>(e, errors.scale.size()) =
+      (spread * errors.scale).template cast<Scalar>();
+}
+
+}  // namespace
+
+void Translation::standard_errors_into(const VectorView& x, Eigen::Ref<Vector> e) const {
+  check_errors();
+  check_one(x.size(), e.size());
+  errors_into(*this, x.data(), e.data());
+}
+
+void Translation::standard_errors_into(const Eigen::Ref<const Eigen::VectorXf>& x,
+                                       Eigen::Ref<Eigen::VectorXf> e) const {
+  check_errors();
+  check_one(x.size(), e.size());
+  errors_into(*this, x.data(), e.data());
+}
 
 Matrix Translation::half_widths(const MatrixView& X, double probability) const {
   if (!(probability > 0 && probability < 1)) {

@@ -204,7 +204,7 @@ std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& 
 }  // namespace
 
 WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights,
-                               const Places& order) {
+                               const linalg::Places& order) {
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
@@ -213,7 +213,7 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
     if (auto result = by_any_triangle(S, variance, features, sizes, request, weights, order)) return std::move(*result);
   }
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
-  const Places order_of_size = descending(features.places, variance);
+  const linalg::Places order_of_size = descending(features.places, variance);
   const Array sorted = on.gather_rows(S, order_of_size);
   const linalg::ArraySvd svd = on.thin_svd(sorted);
   const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);

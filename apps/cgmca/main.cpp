@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,7 +16,9 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <string_view>
 
+#include "blas_memory.hpp"
 #include "commands.hpp"
 #include "help.hpp"
 #include "ranks.hpp"
@@ -148,7 +151,9 @@ void run(CLI::App& app, Session& session, std::vector<std::string> arguments) {
   if (!app.remaining(true).empty()) {
     throw UsageError(fmt::format("unexpected argument '{}'; see --help", fmt::join(app.remaining(true), " ")));
   }
+  const int started = threads();
   if (session.threads > 0) set_threads(session.threads);
+  ask_for_blas_memory(started);
   session.job = job_of(*app.get_subcommands().front());
   session.command();
 }
@@ -178,6 +183,8 @@ Failure failure_now() {
     return {infeasible, "infeasible", problem.what()};
   } catch (const IoError& problem) {
     return {io_error, "files", problem.what()};
+  } catch (const TooLittleMemory& problem) {
+    return {failure, "memory", problem.what()};
   } catch (const std::bad_alloc&) {
     return {failure, "memory", "not enough memory; --dry-run tells how much is needed"};
   } catch (const NumericalFailure& problem) {
@@ -225,6 +232,7 @@ int main(int argc, char** argv) {
     const Failure failed = failure_now();
     tell(failed, json, named_command(app, arguments), session.speaker());
     if (session.ranks && !session.ranks->all_know) session.ranks->abort(failed.status);
+    if (std::string_view(failed.kind) == "memory") ::_exit(failed.status);  // a thread of OpenBLAS may never end
     return failed.status;
   }
 }

@@ -26,6 +26,12 @@ class Refuted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// There is not enough memory, and the message says for what (exit status 1).
+class TooLittleMemory : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class Ranks;
 
 struct Session {

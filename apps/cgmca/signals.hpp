@@ -8,11 +8,13 @@ struct Interrupted {
   int signal;
 };
 
-// From now on SIGINT and SIGTERM are only noted; a second one ends the process as usual. SIGPIPE and SIGXFSZ are
-// ignored, so that a closed pipe and a file size limit are errors of the write that meets them. A first signal prints a
-// line on stderr. With `json` it prints an object, and only if it ends the process.
+// From now on SIGINT and SIGTERM are only noted. A second one ends the process at once, and so do five seconds in which
+// no safe moment comes. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe and a file size limit are errors of the
+// write that meets them. A first signal prints a line on stderr. With `json` a signal prints an object, and only if it
+// ends the process.
 void watch_signals(bool json);
 
+// These two are called at safe moments: the five seconds end.
 int pending_signal();        // 0: none
 void stop_if_interrupted();  // throws Interrupted
 

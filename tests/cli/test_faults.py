@@ -249,3 +249,53 @@ def test_killed_at_random_moments_and_resumed_the_summary_is_the_same(folder, la
 def test_resume_without_a_checkpoint_starts(folder):
     folder.ok("summarize", "a.npy", "b.npy", "-o", "s", "--checkpoint", "c", "--resume")
     assert folder.names() == {"a.npy", "b.npy", "s"}
+
+
+@pytest.mark.parametrize("megabytes", range(120, 701, 20))
+def test_little_address_space_is_refused_with_the_figure_or_enough(folder, megabytes):
+    """ulimit -v: OpenBLAS would ask for its memory for ever."""
+    limit = megabytes << 20
+    process = subprocess.Popen([PROGRAM, "summarize", "a.npy", "b.npy", "-o", "s"], cwd=folder.path, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    try:
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    if process.returncode == 0:
+        assert (folder / "s").exists()
+        return
+    assert folder.names() == {"a.npy", "b.npy"}
+    if process.returncode == 1:
+        assert "not enough memory" in err or f"ulimit -v allows the process {limit / 1e6:.3g} MB" in err
+    else:  # the program could not even be loaded
+        assert process.returncode == 127 or process.returncode < 0, err
+
+
+def stuck(folder):
+    """A run that waits for a reader of its output for ever, which no signal interrupts."""
+    folder.model()
+    os.mkfifo(folder / "pipe.csv")
+    process = subprocess.Popen([PROGRAM, "apply", "m", "--domain", "1", "a.npy", "-o", "pipe.csv"], cwd=folder.path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    return process
+
+
+def test_five_seconds_after_a_signal_the_process_ends(folder):
+    process = stuck(folder)
+    sent = time.perf_counter()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM and 4 < time.perf_counter() - sent < 15
+    assert "in 5 seconds at most" in err and "stopping at once by kill" in err
+
+
+def test_a_second_signal_ends_the_process_at_once(folder):
+    process = stuck(folder)
+    time.sleep(0.2)
+    sent = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGINT and time.perf_counter() - sent < 3 and "Ctrl-C" in err

@@ -234,5 +234,113 @@ TEST_F(WriteTest, ANameWithoutNumbersInTheWayIsTheOnlyArray) {
   expect_says(message_of<FormatError>([&] { read(path("a.npz") + ":Z_features"); }), {"'<U1'", "cannot be read"});
 }
 
+// Blocks of any size give the file that write() gives of the whole: byte by byte, but for .npy with samples as columns,
+// which then has Fortran order, and for .npz, of which libzip notes where a member came from.
+TEST_F(WriteTest, BlocksGiveTheFileOfTheWhole) {
+  const Matrix X = random_matrix(3, 50);
+  for (const bool columns : {false, true}) {
+    for (const std::string name :
+         {"a.npy", "a.npz", "a.csv", "a.tsv", "a.mat", "a.h5", "b.mat:Y", "b.h5:Y", "b.npz:Y"}) {
+      for (const Index block : {Index{1}, Index{7}, Index{50}}) {
+        SCOPED_TRACE(name + (columns ? ", columns" : ""));
+        const WriteOptions options{.columns = columns, .feature_names = three};
+        const std::string target = path(name), file = file_of(target);
+        fs::remove(file);
+        if (name.starts_with("b.")) write(file + ":Z", ramp(2, 2));
+        BlockWriter writer(target, 3, options);
+        for (Index first = 0; first < 50; first += block) {
+          writer.add(X.middleCols(first, std::min(block, 50 - first)));
+          EXPECT_TRUE(name.starts_with("b.") || !fs::exists(file));
+        }
+        EXPECT_EQ(writer.samples(), 50);
+        writer.commit();
+        EXPECT_EQ(read(target, {.columns = columns}), X);
+        const std::string blocks = bytes_of(file);
+        fs::remove(file);
+        if (name.starts_with("b.")) write(file + ":Z", ramp(2, 2));
+        write(target, X, options);
+        if (name.find(".npz") == std::string::npos && (name != "a.npy" || !columns)) {
+          EXPECT_EQ(blocks, bytes_of(file));
+        }
+      }
+    }
+  }
+}
+
+// Enough numbers for several copies into place, of which each feature gets a part.
+TEST_F(WriteTest, ManyNumbersArePutInTheirPlaces) {
+  const Matrix X = random_matrix(3, 400'001);
+  Index last = 0;
+  for (const bool single : {false, true}) {
+    for (const std::string name : {"a.mat", "a.h5", "a.npz"}) {
+      for (const bool columns : {false, true}) {
+        BlockWriter writer(path(name), 3, {.columns = columns, .single = single});
+        writer.add(X.leftCols(123'456));
+        writer.add(X.rightCols(400'001 - 123'456));
+        writer.commit([&](Index samples) { last = samples; });
+        EXPECT_EQ(last, 400'001) << name;
+        const Matrix expected = single ? Matrix(X.cast<float>().cast<double>()) : X;
+        EXPECT_EQ(read(path(name), {.columns = columns}), expected) << name;
+        EXPECT_EQ(BlockReader(path(name), {.columns = columns}).holds_floats(), single) << name;
+      }
+    }
+  }
+  io::write_mat(path("b.mat"), "X", X, 0);  // MATLAB 7.3
+  EXPECT_EQ(read(path("b.mat")), X);
+}
+
+TEST_F(WriteTest, BlocksOfFloatsAreReadBackExactly) {
+  const Matrix X = random_matrix(3, 11);
+  const Matrix rounded = X.cast<float>().cast<double>();
+  for (const char* name : {"a.npy", "a.npz", "a.csv", "a.mat", "a.h5"}) {
+    BlockWriter writer(path(name), 3, {.single = true});
+    writer.add(X);
+    writer.commit();
+    EXPECT_EQ(read(path(name)).cast<float>(), rounded.cast<float>()) << name;
+    EXPECT_EQ(BlockReader(path(name)).holds_floats(), std::string(name) != "a.csv") << name;
+  }
+  io::write_mat(path("odd.mat"), "Z", ramp(1, 1));  // floats of an odd number are padded: what follows is found
+  BlockWriter writer(path("odd.mat") + ":X", 3, {.feature_names = three, .single = true});
+  writer.add(X);
+  writer.commit();
+  write(path("odd.mat") + ":Y", ramp(2, 2));
+  EXPECT_EQ(read(path("odd.mat") + ":X"), rounded);
+  EXPECT_EQ(read(path("odd.mat") + ":Y"), ramp(2, 2));
+  EXPECT_EQ(BlockReader(path("odd.mat") + ":X").feature_names(), three);
+}
+
+TEST_F(WriteTest, NamesOfSamplesAreTheFirstColumnOfText) {
+  BlockWriter writer(path("a.csv"), 2, {.feature_names = {"u", "v"}, .id_name = "who"});
+  writer.add(ramp(2, 2), {"ann", "b,ob"});
+  EXPECT_THROW(writer.add(ramp(2, 2)), InvalidInput);
+  writer.add(ramp(2, 1), {"carl"});
+  writer.commit();
+  EXPECT_EQ(bytes_of(path("a.csv")).substr(0, 8), "who,u,v\n");
+  BlockReader reader(path("a.csv"), {.id = "who"});
+  EXPECT_EQ(reader.next(9).cols(), 3);
+  EXPECT_EQ(reader.ids(), (Names{"ann", "b,ob", "carl"}));
+}
+
+TEST_F(WriteTest, WhatIsWrongWithATargetIsToldBeforeTheFirstBlock) {
+  expect_says(message_of<InvalidInput>([&] { BlockWriter(path("a.txt"), 2); }), {"cannot tell from", "the format"});
+  expect_says(message_of<InvalidInput>([&] { BlockWriter(path("a.mat") + ":9x", 2); }),
+              {"cannot name a MATLAB variable"});
+  expect_says(message_of<InvalidInput>([&] { BlockWriter(path("a.npy"), 2, {.feature_names = three}); }),
+              {"3 names of features for 2 features"});
+  expect_says(message_of<WrongDimension>([&] { BlockWriter(path("a.npy"), 2).add(ramp(3, 1)); }),
+              {"a block of 3 features for a file of 2"});
+  EXPECT_THROW(BlockWriter(path("absent/a.npy"), 2), IoError);
+  { BlockWriter(path("a.h5"), 2).add(ramp(2, 9)); }  // and never committed
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(WriteTest, NoSamplesAreAFileOfNone) {
+  for (const char* name : {"a.npy", "a.npz", "a.mat", "a.h5"}) {
+    BlockWriter(path(name), 3).commit();
+    EXPECT_EQ(read(path(name)).cols(), 0) << name;
+    EXPECT_EQ(read(path(name)).rows(), 3) << name;
+  }
+}
+
 }  // namespace
 }  // namespace cgmca

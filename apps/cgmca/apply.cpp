@@ -20,29 +20,27 @@ struct ApplyArguments {
   MapOptions map;
 };
 
-// c1, c2, …: the header of a text file whose input has one.
-std::vector<std::string> names_of_components(const ApplyArguments& options, const SampleReader& reader, Index k) {
-  std::vector<std::string> names;
-  if (reader.feature_names().empty() || !is_text(options.output)) return names;
-  for (Index j = 1; j <= k; ++j) names.push_back(fmt::format("c{}", j));
-  return names;
-}
-
 void run(const Session& session, const ApplyArguments& options) {
   options.map.check();
   check_target(options.output, {options.model, options.input});
   const Model model = Model::load(options.model);
   const Domain domain = parse_domain("--domain", options.domain, model);
-  SampleReader reader = open_samples(session, options.input, options.map.input, model, options.model, domain);
-  Mapped mapped = map_samples(session, reader, model.common_dimension, options.map.input.missing,
-                              [&](const Matrix& X) { return apply(model, domain, X, options.map.device); });
-  const Index n = mapped.Y.cols(), k = mapped.Y.rows();
+  std::vector<SampleReader> readers;
+  readers.push_back(open_samples(session, options.input, options.map.input, model, options.model, domain));
+  const Index k = model.common_dimension;
   const WriteOptions how =
-      options.map.write(fmt::format("Z{}", number(domain)), names_of_components(options, reader, k));
-  write_all({{options.output, std::move(mapped.Y), how, std::move(mapped.ids), options.map.id_name()}});
-  session.result({{"n", n}, {"k", k}, {"missing", mapped.missing}},
+      options.map.write(fmt::format("Z{}", number(domain)), readers, names_of_components(options.output, readers, k));
+  if (stop_at_map_estimate(session, options.map.limits, readers, {options.output}, k, how)) return;
+  Outputs outputs;
+  outputs.add(options.output, k, how);
+  const auto [n, missing] = map_samples(
+      session, readers, k, options.map.input.missing,
+      [&](const std::vector<Matrix>& X) { return apply(model, domain, X.front(), options.map.device); },
+      [&](const Matrix& Z, const std::vector<std::string>& ids) { outputs.write(0, Z, ids); });
+  outputs.commit(session);
+  session.result({{"n", n}, {"k", k}, {"missing", missing}},
                  fmt::format("{} samples of domain {} in {} common dimensions\n", n, number(domain), k),
-                 {options.output});
+                 outputs.targets());
 }
 
 }  // namespace

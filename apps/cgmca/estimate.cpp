@@ -100,6 +100,17 @@ RunEstimate estimate_fit(const RunEstimate& summary, const std::vector<Index>& f
   return estimate;
 }
 
+// The maps go through at most min(inputs, outputs) scores.
+RunEstimate estimate_map(Index inputs, Index outputs, std::optional<Index> n, Index block, double held) {
+  const auto in = static_cast<double>(inputs), out = static_cast<double>(outputs);
+  const double factors = std::min(in, out) * (in + out);
+  RunEstimate estimate;
+  estimate.route = fmt::format("blocks of {} samples", block);
+  estimate.memory = kProgram + kBlockBytes + 3 * 8 * factors + held;
+  estimate.flops = 2 * static_cast<double>(n.value_or(0)) * factors;
+  return estimate;
+}
+
 bool stop_at_estimate(const Session& session, const Limits& limits, const RunEstimate& estimate, Json object,
                       Rows rows) {
   if (limits.memory > 0 && estimate.memory > static_cast<double>(limits.memory)) {

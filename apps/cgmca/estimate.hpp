@@ -1,4 +1,4 @@
-// What a run will need, told before it starts: --dry-run and --mem-limit of fit and summarize.
+// What a run will need, told before it starts: --dry-run and --mem-limit.
 #pragma once
 
 #include <cgmca/fit.hpp>
@@ -31,6 +31,9 @@ RunEstimate estimate_summary(const std::vector<Index>& features, std::optional<I
                              double held);
 // The same with the fit after it. Of more than two domains the work of the search is not in it: it depends on the data.
 RunEstimate estimate_fit(const RunEstimate& summary, const std::vector<Index>& features, std::optional<Index> n);
+
+// What apply, translate and fuse need: so many features of all inputs, and of all outputs, in blocks of samples.
+RunEstimate estimate_map(Index inputs, Index outputs, std::optional<Index> n, Index block, double held);
 
 double bytes_held(const PairReader& reader);
 

@@ -11,10 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
+#include "progress.hpp"
 #include "session.hpp"
-#include "support/atomic_file.hpp"
-#include "support/file.hpp"
+#include "signals.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -70,57 +71,6 @@ bool replaces_output(const std::string& target, const std::string& output) {
   return member_of(target) == member_of(output) && same_file(target, output);
 }
 
-// A cell of a text file.
-std::string cell(const std::string& text, char separator) {
-  if (text.find_first_of(std::string("\"\n\r") + separator) == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-// The numbers as write() has them, and before each line the sample's key.
-void write_with_ids(const Output& output) {
-  const fs::path path(output.target);
-  const std::string beside =
-      (path.parent_path() / fmt::format(".{}.{}{}", path.stem().string(), ::getpid(), path.extension().string()))
-          .string();
-  std::string text;
-  try {
-    write(beside, output.X, output.options);
-    const File file(beside);
-    text.resize(file.size());
-    file.read_at(0, text.data(), text.size());
-  } catch (...) {
-    ::unlink(beside.c_str());
-    throw;
-  }
-  ::unlink(beside.c_str());
-  const char separator = extension_of(output.target) == ".tsv" ? '\t' : ',';
-  std::string lines;
-  std::size_t begin = 0;
-  if (!output.options.feature_names.empty()) lines = cell(output.id_name, separator) + separator;
-  const auto take_line = [&] {
-    const std::size_t end = text.find('\n', begin);
-    lines += text.substr(begin, end + 1 - begin);
-    begin = end + 1;
-  };
-  // A header may be of several lines, where a name is: the samples are the last ones.
-  auto header = std::count(text.begin(), text.end(), '\n') - static_cast<std::ptrdiff_t>(output.ids.size());
-  for (; header > 0; --header) take_line();
-  for (const std::string& id : output.ids) {
-    lines += cell(id, separator) + separator;
-    take_line();
-  }
-  AtomicFile file(output.target);
-  file.write(lines.data(), lines.size());
-  file.commit();
-}
-
-void write_one(const Output& output) {
-  if (!output.ids.empty() && is_text(output.target)) return write_with_ids(output);
-  write(output.target, output.X, output.options);
-}
-
 }  // namespace
 
 void check_target(const std::string& target, const std::vector<std::string>& inputs,
@@ -165,13 +115,41 @@ bool is_text(const std::string& target) { return extension_of(target) == ".csv" 
 
 void write_all(const std::vector<Output>& outputs) {
   if (outputs.empty()) return;
-  if (outputs.size() == 1) return write_one(outputs.front());
-  Backup backup(outputs.front().target);
-  write_one(outputs.front());
+  const Output& first = outputs.front();
+  if (outputs.size() == 1) return write(first.target, first.X, first.options);
+  Backup backup(first.target);
+  write(first.target, first.X, first.options);
   try {
     write_all({outputs.begin() + 1, outputs.end()});
   } catch (...) {
     backup.restore();
+    throw;
+  }
+}
+
+void Outputs::add(const std::string& target, Index features, const WriteOptions& options) {
+  writers_.emplace_back(target, features, options);
+  targets_.push_back(target);
+}
+
+void Outputs::commit(const Session& session) { commit_from(session, 0); }
+
+void Outputs::commit_from(const Session& session, std::size_t first) {
+  std::optional<Backup> backup;
+  if (first + 1 < writers_.size()) backup.emplace(targets_[first]);
+  {
+    BlockWriter& writer = writers_[first];
+    Progress progress(session, fmt::format("samples put in place in '{}'", targets_[first]), writer.samples());
+    writer.commit([&](Index samples) {
+      progress.update(samples);
+      stop_if_interrupted();
+    });
+  }
+  if (!backup) return;
+  try {
+    commit_from(session, first + 1);
+  } catch (...) {
+    backup->restore();
     throw;
   }
 }

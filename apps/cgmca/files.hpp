@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "session.hpp"
+
 namespace cgmca::cli {
 
 // Before hours of work: throws IoError where the target's folder is missing or cannot be written, UsageError where the
@@ -25,10 +27,27 @@ struct Output {
   std::string target;
   Matrix X;
   WriteOptions options;
-  std::vector<std::string> ids = {};  // the samples' keys: the first column of text files
-  std::string id_name = {};           // its header
 };
 // Writes each; where one fails, those before it are put back as they were.
 void write_all(const std::vector<Output>& outputs);
+
+// The results of one command, written in blocks side by side. All of them appear, or none.
+class Outputs {
+ public:
+  void add(const std::string& target, Index features, const WriteOptions& options);
+  // Appends samples to an output, by its place in the order of add().   X: features×n; the samples' keys, or none
+  void write(std::size_t output, const MatrixView& X, const std::vector<std::string>& ids) {
+    writers_[output].add(X, ids);
+  }
+  // Lets all appear, with progress; where one fails, those before it are put back as they were.
+  void commit(const Session& session);
+  const std::vector<std::string>& targets() const { return targets_; }
+
+ private:
+  void commit_from(const Session& session, std::size_t first);
+
+  std::vector<std::string> targets_;
+  std::vector<BlockWriter> writers_;
+};
 
 }  // namespace cgmca::cli

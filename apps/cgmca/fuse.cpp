@@ -7,10 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "domains.hpp"
 #include "files.hpp"
+#include "mapped.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
@@ -23,7 +25,7 @@ struct FuseArguments {
   std::string model, output, domains;  // of the inputs, as --domains has them; empty: 1, 2, …
   std::vector<std::string> inputs;
   Fusion how = Fusion::estimate;
-  bool columns = false;
+  MapOptions map;
 };
 
 std::vector<Domain> domains_of(const FuseArguments& options, const Model& model) {
@@ -47,6 +49,7 @@ std::vector<Matrix> next_matrices(std::vector<SampleReader>& readers, Index bloc
     throw UnequalSamples(fmt::format("{} ends before {}; samples must match one to one", readers[shorter].shape(),
                                      readers[shorter == 0 ? i : 0].shape()));
   }
+  check_same_keys(readers);
   return X;
 }
 
@@ -58,56 +61,53 @@ Index count_incomplete(const std::vector<Matrix>& X) {
   return count;
 }
 
-struct Fused {
-  Matrix Z;
-  Index incomplete = 0;
+struct FusedCount {
+  Index samples = 0, incomplete = 0;
 };
 
-Fused fuse_all(const Session& session, const FuseArguments& options, const Model& model) {
-  const std::vector<Domain> domains = domains_of(options, model);
-  std::vector<SampleReader> readers;
-  Index largest = model.common_dimension;
-  for (std::size_t i = 0; i < domains.size(); ++i) {
-    InputOptions input;
-    input.columns = options.columns;
-    readers.push_back(open_samples(session, options.inputs[i], input, model, options.model, domains[i]));
-    largest = std::max(largest, readers.back().features());
-  }
-  Progress progress(session, "samples fused", readers.front().samples());
-  Fused result{Matrix(model.common_dimension, 0)};
+FusedCount fuse_all(const Session& session, const FuseArguments& options, const Model& model,
+                    const std::vector<Domain>& domains, std::vector<SampleReader>& readers, Outputs& outputs) {
+  const Index block = block_samples(readers, model.common_dimension);
+  Progress progress(session, "samples written", readers.front().samples());
+  FusedCount result;
   for (;;) {
-    const std::vector<Matrix> X = next_matrices(readers, block_samples(largest));
+    const std::vector<Matrix> X = next_matrices(readers, block);
     const Index n = X.front().cols();
     if (n == 0) return result;
     std::vector<DomainSamples> present;
     for (std::size_t i = 0; i < domains.size(); ++i) present.push_back({domains[i], X[i]});
+    outputs.write(0, fuse(model, present, options.how), readers.front().ids());
     result.incomplete += count_incomplete(X);
-    const Index done = result.Z.cols();
-    result.Z.conservativeResize(Eigen::NoChange, done + n);
-    result.Z.rightCols(n) = fuse(model, present, options.how);
-    progress.update(done + n);
+    result.samples += n;
+    progress.update(result.samples);
     stop_if_interrupted();
   }
 }
 
 void run(const Session& session, const FuseArguments& options) {
+  options.map.check();
   std::vector<std::string> inputs = options.inputs;
   inputs.push_back(options.model);
   check_target(options.output, inputs);
   const Model model = Model::load(options.model);
-  Fused fused = fuse_all(session, options, model);
-  const Index n = fused.Z.cols();
-  if (fused.incomplete > 0) {
-    session.message(fmt::format("{} of {} samples lack a domain (NaN or empty cells) and are fused from the others",
-                                fused.incomplete, n));
+  const std::vector<Domain> domains = domains_of(options, model);
+  std::vector<SampleReader> readers;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    readers.push_back(open_samples(session, options.inputs[i], options.map.input, model, options.model, domains[i]));
   }
-  WriteOptions write;
-  write.columns = options.columns;
-  write.variable = "Z";
-  write_all({{options.output, std::move(fused.Z), write}});
-  session.result(
-      {{"n", n}, {"k", model.common_dimension}, {"method", name(options.how)}, {"incomplete", fused.incomplete}},
-      fmt::format("{} samples fused in {} common dimensions\n", n, model.common_dimension), {options.output});
+  const Index k = model.common_dimension;
+  const WriteOptions how = options.map.write("Z", readers, names_of_components(options.output, readers, k));
+  if (stop_at_map_estimate(session, options.map.limits, readers, {options.output}, k, how)) return;
+  Outputs outputs;
+  outputs.add(options.output, k, how);
+  const auto [n, incomplete] = fuse_all(session, options, model, domains, readers, outputs);
+  if (incomplete > 0) {
+    session.message(fmt::format("{} of {} samples lack a domain (NaN or empty cells) and are fused from the others",
+                                incomplete, n));
+  }
+  outputs.commit(session);
+  session.result({{"n", n}, {"k", k}, {"method", name(options.how)}, {"incomplete", incomplete}},
+                 fmt::format("{} samples fused in {} common dimensions\n", n, k), outputs.targets());
 }
 
 }  // namespace
@@ -134,7 +134,13 @@ void add_fuse(CLI::App& app, Session& session) {
           "mean of those given")
       ->check(CLI::IsMember(names_of(kFusions)))
       ->option_text(fmt::format("{}", fmt::join(names_of(kFusions), "|")));
-  command.add_flag("--columns", options->columns, "Samples are the files' columns, and the output's");
+  command.add_flag("--columns", options->map.input.columns, "Samples are the files' columns, and the output's");
+  command
+      .add_option("--id", options->map.input.id,
+                  "The column of text files that names samples, by its header or place; a CSV output keeps it")
+      ->option_text("NAME");
+  add_precision_option(command, options->map.single);
+  add_limit_options(command, options->map.limits);
   command.footer(
       "A sample with NaN or empty cells in one domain is fused from the others.\n\n"
       "Examples:\n"

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "files.hpp"
 #include "pairs.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
@@ -27,14 +28,8 @@ Blocks next_of(std::vector<SampleReader>& inputs, Index block) {
       throw UnequalSamples(fmt::format("{} ends before {}; samples must match one to one",
                                        inputs[shorter ? i : 0].shape(), inputs[shorter ? 0 : i].shape()));
     }
-    const auto [one, other] =
-        std::mismatch(inputs[0].ids().begin(), inputs[0].ids().end(), inputs[i].ids().begin(), inputs[i].ids().end());
-    if (one == inputs[0].ids().end()) continue;
-    throw InvalidInput(
-        fmt::format("'{}' has the key '{}' where '{}' has '{}'; the inputs must hold the same samples "
-                    "in the same order",
-                    inputs[0].source(), *one, inputs[i].source(), *other));
   }
+  check_same_keys(inputs);
   return blocks;
 }
 
@@ -94,44 +89,85 @@ Index for_blocks(const Session& session, const std::string& what, std::vector<Sa
 
 }  // namespace
 
-Mapped map_samples(const Session& session, std::vector<SampleReader>& readers, Index features, Missing missing,
-                   const std::function<Matrix(const std::vector<Matrix>&)>& map) {
-  Mapped result;
-  Matrix& Y = result.Y;
-  Y.resize(features, readers.front().samples().value_or(0));
-  Index done = 0, largest = features;
-  for (const SampleReader& reader : readers) largest = std::max(largest, reader.features());
+void check_same_keys(const std::vector<SampleReader>& inputs) {
+  const std::vector<std::string>& first = inputs.front().ids();
+  for (const SampleReader& input : inputs) {
+    const auto [one, other] = std::mismatch(first.begin(), first.end(), input.ids().begin(), input.ids().end());
+    if (one == first.end()) continue;
+    throw InvalidInput(
+        fmt::format("'{}' has the key '{}' where '{}' has '{}'; the inputs must hold the same samples "
+                    "in the same order",
+                    inputs.front().source(), *one, input.source(), *other));
+  }
+}
+
+std::vector<std::string> names_of_components(const std::string& output, const std::vector<SampleReader>& inputs,
+                                             Index k) {
+  const bool named = std::any_of(inputs.begin(), inputs.end(),
+                                 [](const SampleReader& input) { return !input.feature_names().empty(); });
+  std::vector<std::string> names;
+  for (Index j = 1; named && is_text(output) && j <= k; ++j) names.push_back(fmt::format("c{}", j));
+  return names;
+}
+
+MappedCount map_samples(const Session& session, std::vector<SampleReader>& readers, Index features, Missing missing,
+                        const std::function<Matrix(const std::vector<Matrix>&)>& map, const TakeMapped& take) {
+  MappedCount result;
   result.missing = for_blocks(
-      session, "samples mapped", readers, block_samples(largest), missing,
+      session, "samples written", readers, block_samples(readers, features), missing,
       [&](const std::vector<Matrix>& X, const std::vector<Index>& used, Index n, const std::vector<std::string>& ids) {
         const Index mapped = X.front().cols(), added = missing == Missing::pass ? n : mapped;
-        if (Y.cols() < done + added) Y.conservativeResize(Eigen::NoChange, std::max(done + added, 2 * Y.cols()));
-        auto place = Y.middleCols(done, added);
-        if (mapped == added) {
-          if (added > 0) place = map(X);
-        } else {
-          place.setConstant(std::numeric_limits<double>::quiet_NaN());
-          if (mapped > 0) place(Eigen::all, used) = map(X);
-        }
-        done += added;
+        result.samples += added;
+        if (mapped == n) return take(map(X), ids);
         if (missing == Missing::pass) {
-          result.ids.insert(result.ids.end(), ids.begin(), ids.end());
-        } else if (!ids.empty()) {
-          for (const Index column : used) result.ids.push_back(ids[static_cast<std::size_t>(column)]);
+          Matrix Y = Matrix::Constant(features, n, std::numeric_limits<double>::quiet_NaN());
+          if (mapped > 0) Y(Eigen::all, used) = map(X);
+          return take(Y, ids);
         }
+        if (mapped == 0) return;
+        std::vector<std::string> their;
+        if (!ids.empty()) {
+          for (const Index column : used) their.push_back(ids[static_cast<std::size_t>(column)]);
+        }
+        take(map(X), their);
       });
-  Y.conservativeResize(Eigen::NoChange, done);
   return result;
 }
 
-Mapped map_samples(const Session& session, SampleReader& reader, Index features, Missing missing,
-                   const std::function<Matrix(const Matrix&)>& map) {
-  std::vector<SampleReader> readers;
-  readers.push_back(std::move(reader));
-  Mapped result =
-      map_samples(session, readers, features, missing, [&](const std::vector<Matrix>& X) { return map(X.front()); });
-  reader = std::move(readers.front());
-  return result;
+Index block_samples(const std::vector<SampleReader>& readers, Index features) {
+  for (const SampleReader& reader : readers) features += reader.features();
+  return block_samples(features);
+}
+
+bool writes_single(const std::optional<bool>& precision, const std::vector<SampleReader>& readers) {
+  return precision.value_or(
+      std::all_of(readers.begin(), readers.end(), [](const SampleReader& reader) { return reader.holds_floats(); }));
+}
+
+bool stop_at_map_estimate(const Session& session, const Limits& limits, const std::vector<SampleReader>& readers,
+                          const std::vector<std::string>& outputs, Index features, const WriteOptions& how) {
+  std::optional<Index> n;
+  Index inputs = 0;
+  double held = 0;
+  Rows rows;
+  for (const SampleReader& reader : readers) {
+    if (!n) n = reader.samples();
+    inputs += reader.features();
+    if (!reader.streams()) {
+      held += 8.0 * static_cast<double>(reader.samples().value_or(0)) * static_cast<double>(reader.features());
+    }
+    rows.emplace_back(fmt::format("X{}", rows.size() + 1), reader.shape());
+  }
+  const Index all = features * std::ssize(outputs);
+  const double numbers = static_cast<double>(n.value_or(0)) * static_cast<double>(features);
+  for (const std::string& output : outputs) {
+    if (is_text(output) && how.columns) held += 8 * numbers;
+    const std::string size = !n || is_text(output) ? "" : ", " + bytes_text(numbers * (how.single ? 4 : 8));
+    rows.emplace_back("output", fmt::format("'{}' ({} samples × {} features{})", output,
+                                            n ? fmt::format("{}", *n) : "?", features, size));
+  }
+  return stop_at_estimate(session, limits, estimate_map(inputs, all, n, block_samples(readers, all), held),
+                          {{"n", n ? Json(*n) : Json(nullptr)}, {"features", features}, {"single", how.single}}, rows);
 }
 
 void for_complete_samples(const Session& session, const std::string& what, SampleReader& reader, Missing missing,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "mapped.hpp"
 #include "support/choice.hpp"
 
 namespace cgmca::cli {
@@ -40,6 +41,18 @@ void add_map_options(CLI::App& command, MapOptions& options) {
   add_input_options(command, options.input, true);
   add_device_option(command, options.device);
   command.add_flag("--columns-out", options.columns_out, "Samples are the output's columns, whatever the input has");
+  add_precision_option(command, options.single);
+  add_limit_options(command, options.limits);
+}
+
+void add_precision_option(CLI::App& command, std::optional<bool>& single) {
+  command
+      .add_option_function<std::string>(
+          "--precision", [&single](const std::string& text) { single = text == "single"; },
+          "Of the numbers written: single or double; default: single if the inputs hold floating-point numbers of "
+          "single precision. All is computed in double precision")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->option_text("single|double");
 }
 
 void MapOptions::check() const {
@@ -48,13 +61,14 @@ void MapOptions::check() const {
   }
 }
 
-WriteOptions MapOptions::write(const std::string& variable, std::vector<std::string> feature_names) const {
-  return {.columns = input.columns || columns_out, .feature_names = std::move(feature_names), .variable = variable};
-}
-
-std::string MapOptions::id_name() const {
+WriteOptions MapOptions::write(const std::string& variable, const std::vector<SampleReader>& readers,
+                               std::vector<std::string> feature_names) const {
   const bool place = std::all_of(input.id.begin(), input.id.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return place ? "id" : input.id;
+  return {.columns = input.columns || columns_out,
+          .feature_names = std::move(feature_names),
+          .variable = variable,
+          .single = writes_single(single, readers),
+          .id_name = place ? "id" : input.id};
 }
 
 void add_domain_option(CLI::App& command, const std::string& flag, std::string& domain,

@@ -3,8 +3,10 @@
 
 #include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
+#include <optional>
 #include <string>
 
+#include "estimate.hpp"
 #include "pairs.hpp"
 #include "session.hpp"
 
@@ -19,11 +21,14 @@ struct MapOptions {
   InputOptions input;
   bool columns_out = false;
   Device device = Device::cpu;
+  std::optional<bool> single;  // --precision; none: as the inputs
+  Limits limits;
 
   void check() const;  // throws UsageError
-  WriteOptions write(const std::string& variable, std::vector<std::string> feature_names = {}) const;
-  std::string id_name() const;  // the header of the keys
+  WriteOptions write(const std::string& variable, const std::vector<SampleReader>& readers,
+                     std::vector<std::string> feature_names = {}) const;
 };
+void add_precision_option(CLI::App& command, std::optional<bool>& single);
 void add_map_options(CLI::App& command, MapOptions& options);
 
 // By number or name, see parse_domains.

@@ -40,6 +40,7 @@ class SampleReader {
   Index features() const { return features_; }
   std::optional<Index> samples() const;
   bool streams() const { return !loaded_ && (!reader_ || reader_->streams()); }
+  bool holds_floats() const { return reader_ && !loaded_ && reader_->holds_floats(); }  // of 32 bits, not integers
   std::string shape() const;  // "'a.npy' (100 samples × 784 features)"
   std::vector<std::string> feature_names() const;
 

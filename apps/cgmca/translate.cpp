@@ -28,6 +28,14 @@ struct TranslateArguments {
   MapOptions map;
 };
 
+std::vector<std::string> targets_of(const TranslateArguments& options) {
+  std::vector<std::string> targets;
+  for (const std::string& target : {options.output, options.standard_errors, options.lower, options.upper}) {
+    if (!target.empty()) targets.push_back(target);
+  }
+  return targets;
+}
+
 void check(const TranslateArguments& options) {
   options.map.check();
   if (options.iterations > 0 && options.method != Method::lsqr) {
@@ -43,8 +51,7 @@ void check(const TranslateArguments& options) {
   }
   std::vector<std::string> outputs, inputs = options.inputs;
   inputs.push_back(options.model);
-  for (const std::string& target : {options.output, options.standard_errors, options.lower, options.upper}) {
-    if (target.empty()) continue;
+  for (const std::string& target : targets_of(options)) {
     check_target(target, inputs, outputs);
     outputs.push_back(target);
   }
@@ -96,7 +103,7 @@ Matrix from_several(const Model& model, const TranslateArguments& options, const
   for (std::size_t i = 0; i < X.size(); ++i) present.push_back({way.from[i], X[i]});
   if (options.standard_errors.empty() && options.interval == 0) return translate(model, present, way.to);
   const std::optional<double> probability = options.interval > 0 ? std::optional(options.interval) : std::nullopt;
-  const Estimate estimated = estimate(model, present, way.to, probability);
+  const cgmca::Estimate estimated = cgmca::estimate(model, present, way.to, probability);
   std::vector<Matrix> parts = {estimated.X};
   if (!options.standard_errors.empty()) parts.push_back(estimated.standard_errors);
   if (probability) parts.push_back(estimated.half_widths);
@@ -139,29 +146,34 @@ void run(const Session& session, const TranslateArguments& options) {
     readers.push_back(open_samples(session, options.inputs[i], options.map.input, model, options.model, way.from[i]));
   }
   const Index d = target.features();
-  const Index parts = 1 + (options.standard_errors.empty() ? 0 : 1) + (options.interval > 0 ? 1 : 0);
-  Mapped mapped = map_samples(session, readers, parts * d, options.map.input.missing, map_of(model, options, way));
-  const Index n = mapped.Y.cols();
-  std::vector<Output> outputs;
-  std::vector<std::string> written;
-  const auto add = [&](const std::string& path, Matrix Y, const std::string& suffix) {
-    outputs.push_back({path, std::move(Y), options.map.write(variable_of(way) + suffix, target.feature_names),
-                       mapped.ids, options.map.id_name()});
-    written.push_back(path);
+  const bool errors = !options.standard_errors.empty(), limits = options.interval > 0;
+  const WriteOptions how = options.map.write(variable_of(way), readers, target.feature_names);
+  if (stop_at_map_estimate(session, options.map.limits, readers, targets_of(options), d, how)) return;
+  Outputs outputs;
+  const auto add = [&](const std::string& path, const char* suffix) {
+    WriteOptions its = how;
+    its.variable += suffix;
+    outputs.add(path, d, its);
   };
-  if (!options.standard_errors.empty()) add(options.standard_errors, mapped.Y.middleRows(d, d), "_stderr");
-  if (options.interval > 0) {
-    add(options.lower, mapped.Y.topRows(d) - mapped.Y.bottomRows(d), "_lower");
-    add(options.upper, mapped.Y.topRows(d) + mapped.Y.bottomRows(d), "_upper");
-  }
-  mapped.Y.conservativeResize(d, Eigen::NoChange);
-  add(options.output, std::move(mapped.Y), "");
-  write_all(outputs);
-  session.result(
-      {{"n", n}, {"features", target.features()}, {"method", name(options.method)}, {"missing", mapped.missing}},
-      fmt::format("{} samples of {} as samples of domain {} ({} features) by {}\n", n, domains_text(way.from),
-                  number(way.to), target.features(), name(options.method)),
-      written);
+  add(options.output, "");
+  if (errors) add(options.standard_errors, "_stderr");
+  if (limits) add(options.lower, "_lower"), add(options.upper, "_upper");
+  // Y: the translation, and below it what was asked for of its standard errors and half widths
+  const auto write = [&](const Matrix& Y, const std::vector<std::string>& ids) {
+    std::size_t output = 0;
+    outputs.write(output++, Y.topRows(d), ids);
+    if (errors) outputs.write(output++, Y.middleRows(d, d), ids);
+    if (!limits) return;
+    outputs.write(output++, Y.topRows(d) - Y.bottomRows(d), ids);
+    outputs.write(output++, Y.topRows(d) + Y.bottomRows(d), ids);
+  };
+  const auto [n, missing] = map_samples(session, readers, (1 + (errors ? 1 : 0) + (limits ? 1 : 0)) * d,
+                                        options.map.input.missing, map_of(model, options, way), write);
+  outputs.commit(session);
+  session.result({{"n", n}, {"features", d}, {"method", name(options.method)}, {"missing", missing}},
+                 fmt::format("{} samples of {} as samples of domain {} ({} features) by {}\n", n,
+                             domains_text(way.from), number(way.to), d, name(options.method)),
+                 outputs.targets());
 }
 
 }  // namespace

@@ -39,6 +39,7 @@
 #pragma once
 
 #include <cgmca/types.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -108,6 +109,8 @@ class BlockReader {
   Eigen::MatrixXf next_single(Index max_samples);
   // Whether a float holds each number of the file exactly.
   bool single() const;
+  // The same, and the file holds floating-point numbers, not integers.
+  bool holds_floats() const;
   // Passes over samples without converting them, for resuming. Throws InvalidInput beyond the end.
   void skip(Index count);
   // How many samples there are; samples() knows it from then on. The rest of a text file is searched for line ends,
@@ -128,6 +131,8 @@ struct WriteOptions {
   bool columns = false;                         // samples are the file's columns, not its rows
   std::vector<std::string> feature_names = {};  // one for each feature, or none; see write()
   std::string variable = "X";                   // the member's name, if the target names none
+  bool single = false;                          // BlockWriter only: numbers are rounded to floats
+  std::string id_name = {};                     // BlockWriter only: the header of the samples' names in text files
 };
 
 // Writes X (features × samples) with samples as rows; the format is told by the extension (.npy .npz
@@ -142,6 +147,40 @@ struct WriteOptions {
 // strings, a 'U' array, a dataset of strings). BlockReader::feature_names() reads them there. In .npy
 // there is no place for them.
 void write(const std::string& target, const MatrixView& X, const WriteOptions& options = {});
+
+// Writes a matrix in blocks of samples, in memory that does not grow with their number. The target appears whole, by
+// commit(), or not at all; until then its numbers are in a temporary file in the same folder. Without commit() that is
+// removed.
+//
+// .npy, .csv and .tsv are written as the blocks come. The others must know the number of samples first (.npz its
+// checksum), so commit() copies the numbers into their place, and needs room on the disk twice. A text file whose
+// columns are samples has every sample in each of its lines, so commit() holds all numbers in memory, 8 bytes each.
+//
+// Example:
+//   BlockWriter writer("scores.npy", model.common_dimension);
+//   BlockReader reader("noisy.npy");
+//   for (Matrix X = reader.next(1000); X.cols() > 0; X = reader.next(1000)) writer.add(apply(model, Domain::two, X));
+//   writer.commit();
+class BlockWriter {
+ public:
+  // Begins to write. Throws as write() does.
+  BlockWriter(const std::string& target, Index features, const WriteOptions& options = {});
+  ~BlockWriter();
+  BlockWriter(BlockWriter&&) noexcept;
+  BlockWriter& operator=(BlockWriter&&) noexcept;
+
+  // Appends samples.   X: features×n. Text files get the names of the samples as their first column: give one for each
+  // sample of every block, or none at all. Throws WrongDimension, InvalidInput, IoError.
+  void add(const MatrixView& X, const std::vector<std::string>& ids = {});
+  Index samples() const;  // so far
+  // Lets the target appear. progress(samples) is called while numbers are copied into their place. Throws as write().
+  void commit(const std::function<void(Index samples)>& progress = {});
+
+  class Target;  // one per way of writing, in src/io/
+
+ private:
+  std::unique_ptr<Target> target_;
+};
 
 // What describe_file tells of one array of a data file.
 struct ArrayInfo {

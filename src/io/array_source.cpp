@@ -277,10 +277,8 @@ Dense<Scalar> rearranged(const ArrayHeader& header, std::unique_ptr<Bytes> bytes
   return X;
 }
 
-}  // namespace
-
-std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& promised, std::unique_ptr<Bytes> bytes,
-                                                  const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> source_of(const ArrayHeader& promised, std::unique_ptr<Bytes> bytes,
+                                               const ReadOptions& options) {
   ArrayHeader header = promised;
   if (header.element.kind == Element::Kind::complex) {
     if (options.complex == ComplexAs::refuse) throw FormatError(fmt::format("'{}' {}", header.name, complex_refusal()));
@@ -297,6 +295,16 @@ std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& promised, s
   Elements elements(header, std::move(bytes), order.samples * order.features);
   if (order.by_sample) return std::make_unique<BySample>(std::move(elements), std::move(order));
   return std::make_unique<ByFeature>(std::move(elements), std::move(order));
+}
+
+}  // namespace
+
+std::unique_ptr<BlockReader::Source> array_source(const ArrayHeader& header, std::unique_ptr<Bytes> bytes,
+                                                  const ReadOptions& options) {
+  auto source = source_of(header, std::move(bytes), options);
+  using Kind = Element::Kind;
+  source->set_integers(header.element.kind != Kind::floating && header.element.kind != Kind::complex);
+  return source;
 }
 
 }  // namespace cgmca::io

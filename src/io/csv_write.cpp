@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "source.hpp"
-#include "support/atomic_file.hpp"
+#include "csv_write.hpp"
 #include "text_cells.hpp"
 
 namespace cgmca::io {
@@ -30,29 +29,46 @@ std::string field(const std::string& name, char separator) {
 
 }  // namespace
 
-void write_csv(const std::string& path, const MatrixView& X, char separator, const Names& names) {
-  AtomicFile file(path);
+TextWriter::TextWriter(const std::string& path, char separator) : file_(path), separator_(separator) {}
+
+void TextWriter::header(const Names& names, const std::optional<std::string>& id_name) {
+  if (names.empty() || (!id_name && !makes_header(names))) return;
+  if (id_name) text_ += field(*id_name, separator_) + separator_;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text_ += field(names[i], separator_) + (i + 1 < names.size() ? separator_ : '\n');
+}
+
+void TextWriter::add(const MatrixView& X, const std::vector<std::string>& ids, bool single) {
   constexpr std::size_t longest_number = 32, full = 1 << 16;
-  std::string text;
-  const auto flush = [&] {
-    file.write(text.data(), text.size());
-    text.clear();
-  };
-  if (makes_header(names)) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      text += field(names[i], separator) + (i + 1 < names.size() ? separator : '\n');
-  }
   for (Index j = 0; j < X.cols(); ++j) {
+    if (!ids.empty()) text_ += field(ids[static_cast<std::size_t>(j)], separator_) + separator_;
     for (Index i = 0; i < X.rows(); ++i) {
       std::array<char, longest_number> number;
-      // The shortest text that reads back as the same double.
-      const auto end = std::to_chars(number.data(), number.data() + number.size(), X(i, j)).ptr;
-      text.append(number.data(), end);
-      text += i + 1 < X.rows() ? separator : '\n';
-      if (text.size() > full) flush();
+      char* const last = number.data() + number.size();
+      // The shortest text that reads back as the same double, or float.
+      const auto end = single ? std::to_chars(number.data(), last, static_cast<float>(X(i, j))).ptr
+                              : std::to_chars(number.data(), last, X(i, j)).ptr;
+      text_.append(number.data(), end);
+      text_ += i + 1 < X.rows() ? separator_ : '\n';
+      if (text_.size() > full) flush();
     }
   }
+}
+
+void TextWriter::flush() {
+  file_.write(text_.data(), text_.size());
+  text_.clear();
+}
+
+void TextWriter::commit() {
   flush();
+  file_.commit();
+}
+
+void write_csv(const std::string& path, const MatrixView& X, char separator, const Names& names) {
+  TextWriter file(path, separator);
+  file.header(names);
+  file.add(X);
   file.commit();
 }
 

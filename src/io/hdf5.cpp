@@ -229,6 +229,7 @@ class Hdf5Source final : public BlockReader::Source {
     check_filters(dataset.get(), where_);
     const bool stacked = complex_ && complex_as_ == ComplexAs::stack;
     single_ = (!complex_ || stacked) && fits_single(Hdf5Handle(H5Dget_type(dataset.get()), H5Tclose).get());
+    set_integers(H5Tget_class(Hdf5Handle(H5Dget_type(dataset.get()), H5Tclose).get()) == H5T_INTEGER);
     const Layout layout(found.shape, columns_, where_);
     shape_.assign(found.shape.begin(), found.shape.end());
     sample_axis_ = layout.sample_axis;

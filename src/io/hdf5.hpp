@@ -117,7 +117,7 @@ class PlacedFile {
 };
 
 // Makes an HDF5 file with a dataset of doubles, rows × columns, without writing the numbers.
-// Returns the position where they belong, as native doubles in row-major order without gaps.
+// Returns the position where they belong, as native doubles (or floats) in row-major order without gaps.
 //
 // If the disk is full, HDF5 can neither finish nor close the file, and HDF5 1.10 crashes when the
 // process exits. So HDF5 only writes the structure, for which room is reserved beforehand. The
@@ -128,6 +128,7 @@ struct Hdf5Layout {
   const std::vector<std::string>& names;  // written as the dataset `dataset`_features, if there are any
   bool matlab = false;                    // as MATLAB writes it: user block of 512 bytes, attributes, cells
   bool add = false;                       // keep what the file has, except a dataset of this name
+  bool single = false;                    // floats instead of doubles
 };
 std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& file, const Hdf5Layout& layout);
 

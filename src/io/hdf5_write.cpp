@@ -1,6 +1,7 @@
 // .h5, .hdf5: writes a dataset, first the structure by HDF5, then the numbers (see lay_out_hdf5).
 #include "io/hdf5.hpp"
 
+#include "io/numbers.hpp"
 #include "io/source.hpp"
 #include "io/unicode.hpp"
 #include "support/atomic_file.hpp"
@@ -17,9 +18,8 @@
 #include <cstring>
 
 namespace cgmca::io {
-namespace {
 
-void check_dataset_name(const std::string& name) {
+void check_hdf5_name(const std::string& name) {
   const std::string inside = "/" + name + "/";
   const bool bad = name.empty() || name.find("//") != std::string::npos || name.back() == '/' ||
                    inside.find("/./") != std::string::npos || name.find('\0') != std::string::npos;
@@ -27,8 +27,6 @@ void check_dataset_name(const std::string& name) {
     throw InvalidInput(fmt::format("'{}' cannot name an HDF5 dataset; use a path such as /group/X", name));
   }
 }
-
-}  // namespace
 
 PlacedFile::PlacedFile(const std::string& path, std::string target)
     : target_(std::move(target)), descriptor_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
@@ -132,8 +130,8 @@ class Structure {
 
   std::uint64_t make_numbers() const {
     const std::vector<hsize_t> shape{static_cast<hsize_t>(layout_.rows), static_cast<hsize_t>(layout_.columns)};
-    Hdf5Handle made = make_dataset(layout_.dataset, H5T_NATIVE_DOUBLE, shape);
-    if (layout_.matlab) set_class(made, "double");
+    Hdf5Handle made = make_dataset(layout_.dataset, layout_.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, shape);
+    if (layout_.matlab) set_class(made, layout_.single ? "single" : "double");
     const haddr_t place = shape[0] * shape[1] == 0 ? 0 : H5Dget_offset(made.get());
     check(place != HADDR_UNDEF && made.close());
     return place;
@@ -188,7 +186,8 @@ class Structure {
 }  // namespace
 
 std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, const Hdf5Layout& layout) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(layout.rows * layout.columns) * sizeof(double);
+  const std::uint64_t bytes =
+      static_cast<std::uint64_t>(layout.rows * layout.columns) * (layout.single ? sizeof(float) : sizeof(double));
   // An upper bound: a few thousand bytes suffice for a short name; each part of a long path needs a
   // group with its table, and each cell an object.
   std::uint64_t structure = (1 << 16) + 1024 * layout.dataset.size();
@@ -200,32 +199,40 @@ std::uint64_t lay_out_hdf5(const std::string& path, const PlacedFile& placed, co
 
 namespace {
 
-// A row-major samples × features array is the columns of X, one after the other.
-void produce_hdf5(const std::string& path, const std::string& target, const MatrixView& X, const Hdf5Layout& layout) {
-  const PlacedFile file(path, target);
-  std::uint64_t place = lay_out_hdf5(path, file, layout);
-  const bool gaps = X.outerStride() != X.rows();
-  const Index run = gaps ? 1 : X.cols();  // columns at a time
-  const auto bytes = static_cast<std::size_t>(run * X.rows()) * sizeof(double);
-  for (Index s = 0; s < X.cols(); s += run, place += bytes) file.write(place, X.col(s).data(), bytes);
+// A row-major samples × features array has one sample after the other; a features × samples one has one feature after
+// the other.
+void produce_hdf5(const std::string& path, const Product& product) {
+  const Numbers& X = product.X;
+  const PlacedFile file(path, product.target);
+  const std::uint64_t begin = lay_out_hdf5(path, file,
+                                           {.dataset = product.member,
+                                            .rows = product.columns ? X.features() : X.samples(),
+                                            .columns = product.columns ? X.samples() : X.features(),
+                                            .names = product.names,
+                                            .add = product.add,
+                                            .single = X.single()});
+  write_numbers(
+      X, product.columns ? By::feature : By::sample,
+      [&](std::uint64_t place, const void* bytes, std::size_t count) { file.write(begin + place, bytes, count); },
+      product.written);
 }
 
 }  // namespace
 
-void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
-  check_dataset_name(dataset);
-  write_atomically(path, [&](const std::string& temporary) {
-    produce_hdf5(temporary, path, X, {.dataset = dataset, .rows = X.cols(), .columns = X.rows(), .names = names});
+void write_hdf5(const Product& product) {
+  check_hdf5_name(product.member);
+  write_atomically(product.target, [&](const std::string& temporary) {
+    if (product.add) copy_file(product.target, temporary);
+    produce_hdf5(temporary, product);
   });
 }
 
+void write_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
+  write_hdf5({path, dataset, NumbersInMemory(X), names, false, false, {}});
+}
+
 void add_to_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names) {
-  check_dataset_name(dataset);
-  write_atomically(path, [&](const std::string& temporary) {
-    copy_file(path, temporary);
-    produce_hdf5(temporary, path, X,
-                 {.dataset = dataset, .rows = X.cols(), .columns = X.rows(), .names = names, .add = true});
-  });
+  write_hdf5({path, dataset, NumbersInMemory(X), names, false, true, {}});
 }
 
 }  // namespace cgmca::io

@@ -17,6 +17,7 @@
 #include "csv_dialect.hpp"
 #include "describe.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 namespace cgmca {
 namespace {
@@ -138,11 +139,6 @@ Name split_target(const std::string& target) {
       fmt::format("cannot tell from '{}' the format to write: .npy, .npz, .csv, .tsv, .mat, .h5 or .hdf5", target));
 }
 
-void check_names(const MatrixView& X, const std::vector<std::string>& names) {
-  if (!names.empty() && static_cast<Index>(names.size()) != X.rows())
-    throw InvalidInput(fmt::format("{} names of features for {} features; give one for each", names.size(), X.rows()));
-}
-
 std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
   const Name name = split(source);
   const Format& format = format_of(name.path);
@@ -171,22 +167,45 @@ void check_block(Index max_samples) {
 
 // Writes X(·, j) as row j of the file.
 void write_rows(const std::string& target, const MatrixView& X, const std::string& variable, const io::Names& names) {
-  const Name name = split_target(target);
-  const std::string extension = extension_of(name.path), &path = name.path;
+  const io::TargetName name = io::target_name(target, variable);
+  const auto& [path, extension, member, named] = name;
+  const bool add = adds(name);
   if (extension == ".npy") return io::write_npy(path, X);
   if (extension == ".csv") return io::write_csv(path, X, ',', names);
   if (extension == ".tsv") return io::write_csv(path, X, '\t', names);
-  const std::string member = name.member.empty() ? variable : name.member;
-  std::error_code ignored;
-  const bool add = !name.member.empty() && fs::exists(path, ignored);
-  if (extension == ".npz") return (add ? io::add_to_npz : io::write_npz)(path, member, X, names);
-  if (extension == ".mat") return (add ? io::add_to_mat : io::write_mat)(path, member, X, names);
-  if (extension == ".h5" || extension == ".hdf5")
-    return (add ? io::add_to_hdf5 : io::write_hdf5)(path, member, X, names);
-  refuse_target(target);
+  if (extension == ".npz") {
+    return add ? io::add_to_npz(path, member, X, names) : io::write_npz(path, member, X, names);
+  }
+  if (extension == ".mat") {
+    add ? io::add_to_mat(path, member, X, names) : io::write_mat(path, member, X, names);
+  } else {
+    add ? io::add_to_hdf5(path, member, X, names) : io::write_hdf5(path, member, X, names);
+  }
 }
 
 }  // namespace
+
+io::TargetName io::target_name(const std::string& target, const std::string& variable) {
+  const Name name = split_target(target);
+  TargetName result{name.path, extension_of(name.path), "", false};
+  constexpr std::array<std::string_view, 3> plain = {".npy", ".csv", ".tsv"};
+  constexpr std::array<std::string_view, 4> archives = {".npz", ".mat", ".h5", ".hdf5"};
+  if (std::find(plain.begin(), plain.end(), result.extension) != plain.end()) return result;
+  if (std::find(archives.begin(), archives.end(), result.extension) == archives.end()) refuse_target(target);
+  result.member = name.member.empty() ? variable : name.member;
+  result.named = !name.member.empty();
+  return result;
+}
+
+bool io::adds(const TargetName& name) {
+  std::error_code ignored;
+  return name.named && fs::exists(name.path, ignored);
+}
+
+void io::check_names(Index features, const std::vector<std::string>& names) {
+  if (!names.empty() && static_cast<Index>(names.size()) != features)
+    throw InvalidInput(fmt::format("{} names of features for {} features; give one for each", names.size(), features));
+}
 
 const std::vector<std::string>& BlockReader::Source::ids() const {
   static const std::vector<std::string> none;
@@ -217,6 +236,8 @@ Index BlockReader::position() const { return position_; }
 bool BlockReader::streams() const { return source_->streams(); }
 
 bool BlockReader::single() const { return source_->single(); }
+
+bool BlockReader::holds_floats() const { return source_->single() && !source_->integers(); }
 
 Matrix BlockReader::next(Index max_samples) {
   check_block(max_samples);
@@ -265,7 +286,8 @@ FileInfo describe_file(const std::string& path) {
   const Format& format = format_of(path);
   std::error_code ignored;
   const bool folder = fs::is_directory(path, ignored);
-  if (!folder && io::foreign_kind(path)) refuse_format(path);
+  const bool unpacked = extension_of(path) != extension_of(path);  // what is inside is ours
+  if (!folder && !unpacked && io::foreign_kind(path)) refuse_format(path);
   try {
     return within_memory(path, [&] { return format.describe(path); });
   } catch (const FormatError& error) {
@@ -278,7 +300,7 @@ FileInfo describe_file(const std::string& path) {
 }
 
 void write(const std::string& target, const MatrixView& X, const WriteOptions& options) {
-  check_names(X, options.feature_names);
+  io::check_names(X.rows(), options.feature_names);
   if (options.columns) {
     const bool text = extension_of(target) == ".csv" || extension_of(target) == ".tsv";
     const Matrix rows = X.transpose();

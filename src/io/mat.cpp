@@ -125,7 +125,11 @@ std::unique_ptr<BlockReader::Source> source_of(MatFile& file, const Found& found
   const bool stacked = variable.complex && options.complex == ComplexAs::stack;
   if (layout.samples == 0) return in_memory(Matrix(stacked ? 2 * layout.features : layout.features, 0));
   if (!variable.complex) {
-    if (variable.single) return in_memory(file.read_single(found.path, false, layout, where));
+    if (variable.single) {
+      auto source = in_memory(file.read_single(found.path, false, layout, where));
+      source->set_integers(variable.matlab_class != "single" && variable.matlab_class != "double");
+      return source;
+    }
     return in_memory(file.read(found.path, false, layout, where));
   }
   if (variable.single && stacked) {

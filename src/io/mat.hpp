@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/common.hpp"
+#include "io/numbers.hpp"
 #include "io/sparse.hpp"
 
 namespace cgmca::io {
@@ -63,9 +64,11 @@ std::string refusal_of_struct_array(const std::string& name, const Shape& shape)
 // variables of the file `target`, except those of the same names.
 struct MatOutput {
   std::string path, target, name;
-  const MatrixView& X;
+  const Numbers& X;
   const std::vector<std::string>& names;
+  bool columns = false;  // samples as columns
   bool add = false;
+  const Written& written;
 };
 void produce_mat5(const MatOutput& output);
 void produce_mat73(const MatOutput& output);

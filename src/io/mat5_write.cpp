@@ -17,7 +17,16 @@
 namespace cgmca::io {
 namespace {
 
-enum Type : std::uint32_t { int8 = 1, uint16 = 4, int32 = 5, uint32 = 6, float64 = 9, matrix = 14, utf16 = 17 };
+enum Type : std::uint32_t {
+  int8 = 1,
+  uint16 = 4,
+  int32 = 5,
+  uint32 = 6,
+  float32 = 7,
+  float64 = 9,
+  matrix = 14,
+  utf16 = 17
+};
 
 template <class T>
 T swapped(T value) {
@@ -97,8 +106,8 @@ class Mat5Writer {
     try {
       file_.write(place_, bytes, count);
     } catch (const IoError& error) {
-      throw IoError(fmt::format("cannot write {} bytes to '{}'; is the disk full? ({})", bytes_of_x(), output_.target,
-                                error.what()));
+      throw IoError(fmt::format("cannot write {} bytes to '{}'; is the disk full? ({})", output_.X.bytes(),
+                                output_.target, error.what()));
     }
     place_ += count;
   }
@@ -111,28 +120,33 @@ class Mat5Writer {
     }
   }
 
-  // Samples × features, column-major as in MATLAB: the rows of X one after the other, in blocks.
+  // Samples × features, column-major as in MATLAB: one feature after the other, in blocks of samples.
   void write_matrix() {
-    const MatrixView& X = output_.X;
+    const Numbers& X = output_.X;
     Parts parts(swap_);
-    constexpr std::uint32_t matlab_double = 6;
-    parts.start(matlab_double, X.cols(), X.rows(), output_.name);
+    constexpr std::uint32_t matlab_double = 6, matlab_single = 7;
+    parts.start(X.single() ? matlab_single : matlab_double, output_.columns ? X.features() : X.samples(),
+                output_.columns ? X.samples() : X.features(), output_.name);
+    const std::uint64_t padding = (8 - X.bytes() % 8) % 8;
     Parts tag(swap_);
     tag.word(matrix);
-    tag.word(static_cast<std::uint32_t>(parts.bytes().size() + mat5_tag_size + bytes_of_x()));
+    tag.word(static_cast<std::uint32_t>(parts.bytes().size() + mat5_tag_size + X.bytes() + padding));
     write(tag.bytes().data(), tag.bytes().size());
     write(parts.bytes().data(), parts.bytes().size());
     Parts data(swap_);
-    data.word(float64);
-    data.word(static_cast<std::uint32_t>(bytes_of_x()));
+    data.word(X.single() ? float32 : float64);
+    data.word(static_cast<std::uint32_t>(X.bytes()));
     write(data.bytes().data(), data.bytes().size());
-    constexpr Index block = 64;
-    for (Index f = 0; f < X.rows(); f += block) {
-      Matrix rows = X.middleRows(f, std::min(block, X.rows() - f)).transpose();
-      if (swap_)
-        for (double& x : rows.reshaped()) x = swapped(x);
-      write(rows.data(), static_cast<std::size_t>(rows.size()) * sizeof(double));
-    }
+    const std::uint64_t begin = place_;
+    write_numbers(
+        X, output_.columns ? By::sample : By::feature,
+        [&](std::uint64_t place, const void* bytes, std::size_t count) {
+          place_ = begin + place;
+          write(bytes, count);
+        },
+        output_.written, swap_);
+    place_ = begin + X.bytes();
+    write("\0\0\0\0\0\0\0", padding);
   }
   void write_names() {
     if (output_.names.empty()) return;
@@ -146,8 +160,6 @@ class Mat5Writer {
   }
 
  private:
-  std::uint64_t bytes_of_x() const { return static_cast<std::uint64_t>(output_.X.size()) * sizeof(double); }
-
   const MatOutput& output_;
   PlacedFile file_;
   bool swap_;

@@ -14,10 +14,9 @@
 #include "support/atomic_file.hpp"
 
 namespace cgmca::io {
-namespace {
 
 // Accepts what MATLAB's isvarname accepts.
-void check_variable_name(const std::string& name) {
+void check_mat_name(const std::string& name) {
   constexpr std::array<std::string_view, 20> keywords{
       "break",  "case", "catch",     "classdef", "continue",   "else",   "elseif", "end",    "for", "function",
       "global", "if",   "otherwise", "parfor",   "persistent", "return", "spmd",   "switch", "try", "while"};
@@ -33,22 +32,19 @@ void check_variable_name(const std::string& name) {
   }
 }
 
-std::uint64_t bytes_of(const MatrixView& X) { return static_cast<std::uint64_t>(X.size()) * sizeof(double); }
-
-}  // namespace
-
 // A column-major samples × features array (MATLAB) is a row-major features × samples one (HDF5).
 void produce_mat73(const MatOutput& output) {
-  const MatrixView& X = output.X;
+  const Numbers& X = output.X;
   if (output.add) copy_file(output.target, output.path);
   const PlacedFile file(output.path, output.target);
-  std::uint64_t place = lay_out_hdf5(output.path, file,
-                                     {.dataset = output.name,
-                                      .rows = X.rows(),
-                                      .columns = X.cols(),
-                                      .names = output.names,
-                                      .matlab = true,
-                                      .add = output.add});
+  const std::uint64_t begin = lay_out_hdf5(output.path, file,
+                                           {.dataset = output.name,
+                                            .rows = output.columns ? X.samples() : X.features(),
+                                            .columns = output.columns ? X.features() : X.samples(),
+                                            .names = output.names,
+                                            .matlab = true,
+                                            .add = output.add,
+                                            .single = X.single()});
   if (!output.add) {
     constexpr std::size_t text_size = 124;
     std::string header = "MATLAB 7.3 MAT-file, written by cgmca";
@@ -56,22 +52,47 @@ void produce_mat73(const MatOutput& output) {
     header.append(std::endian::native == std::endian::little ? "\0\2IM" : "\2\0MI", 4);
     file.write(0, header.data(), header.size());
   }
-  constexpr Index block = 64;
-  for (Index f = 0; f < X.rows(); f += block) {
-    const Matrix rows = X.middleRows(f, std::min(block, X.rows() - f)).transpose();
-    const auto bytes = static_cast<std::size_t>(rows.size()) * sizeof(double);
-    file.write(place, rows.data(), bytes);
-    place += bytes;
-  }
+  write_numbers(
+      X, output.columns ? By::sample : By::feature,
+      [&](std::uint64_t place, const void* bytes, std::size_t count) { file.write(begin + place, bytes, count); },
+      output.written);
+}
+
+namespace {
+
+void write_new_mat(const Product& product, std::uint64_t largest) {
+  check_mat_name(product.member);
+  const bool large = product.X.bytes() > largest;
+  write_atomically(product.target, [&](const std::string& temporary) {
+    (large ? produce_mat73 : produce_mat5)(
+        {temporary, product.target, product.member, product.X, product.names, product.columns, false, product.written});
+  });
+}
+
+void add_variable_of(const Product& product) {
+  check_mat_name(product.member);
+  const std::string& path = product.target;
+  const MatKind kind = mat_kind(path);
+  if (kind == MatKind::mat5 && product.X.bytes() > largest_mat5)
+    throw InvalidInput(
+        fmt::format("'{}' has {} bytes, more than a variable of the MATLAB 5 file '{}' can have ({}); write it to "
+                    "another file, which becomes one of MATLAB 7.3",
+                    product.member, product.X.bytes(), path, largest_mat5));
+  write_atomically(path, [&](const std::string& temporary) {
+    (kind == MatKind::mat73 ? produce_mat73 : produce_mat5)(
+        {temporary, path, product.member, product.X, product.names, product.columns, true, product.written});
+  });
+}
+
+}  // namespace
+
+void write_mat(const Product& product) {
+  product.add ? add_variable_of(product) : write_new_mat(product, largest_mat5);
 }
 
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, std::uint64_t largest,
                const Names& names) {
-  check_variable_name(variable);
-  const bool large = bytes_of(X) > largest;
-  write_atomically(path, [&](const std::string& temporary) {
-    (large ? produce_mat73 : produce_mat5)({temporary, path, variable, X, names, false});
-  });
+  write_new_mat({path, variable, NumbersInMemory(X), names, false, false, {}}, largest);
 }
 
 void write_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names& names) {
@@ -79,16 +100,7 @@ void write_mat(const std::string& path, const std::string& variable, const Matri
 }
 
 void add_to_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names& names) {
-  check_variable_name(variable);
-  const MatKind kind = mat_kind(path);
-  if (kind == MatKind::mat5 && bytes_of(X) > largest_mat5)
-    throw InvalidInput(
-        fmt::format("'{}' has {} bytes, more than a variable of the MATLAB 5 file '{}' can have ({}); write it to "
-                    "another file, which becomes one of MATLAB 7.3",
-                    variable, bytes_of(X), path, largest_mat5));
-  write_atomically(path, [&](const std::string& temporary) {
-    (kind == MatKind::mat73 ? produce_mat73 : produce_mat5)({temporary, path, variable, X, names, true});
-  });
+  add_variable_of({path, variable, NumbersInMemory(X), names, false, true, {}});
 }
 
 }  // namespace cgmca::io

@@ -36,4 +36,9 @@ using Put = std::function<void(const void* bytes, std::size_t count)>;
 void put_npy(const MatrixView& X, const Put& put);
 void put_npy(const std::vector<std::string>& texts, const Put& put);
 
+// What an NPY file of numbers begins with: 128 bytes, so that it can be written again once the number of samples is
+// known. `columns`: samples are the columns; they are contiguous all the same, in Fortran order.
+constexpr std::size_t npy_start_size = 128;
+std::string npy_start(Index features, Index samples, bool single, bool columns);
+
 }  // namespace cgmca::io

@@ -18,21 +18,32 @@ constexpr char native_order = std::endian::native == std::endian::little ? '<' :
 
 // The header ends with a newline, and is padded so that the elements begin at a multiple of 64
 // bytes.
-void put_header(const std::string& type, const std::string& shape, const Put& put) {
-  std::string header =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", native_order, type, shape);
-  constexpr std::string_view magic = "\x93NUMPY";
-  const std::size_t before = magic.size() + 4;
+std::string start_of(const std::string& type, const std::string& shape, bool fortran = false) {
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}), }}", native_order, type,
+                                   fortran ? "True" : "False", shape);
+  constexpr std::string_view mark = "\x93NUMPY";
+  const std::size_t before = mark.size() + 4;
   header.append(63 - (before + header.size()) % 64, ' ');
   header += '\n';
   const std::array<char, 4> version_and_length = {1, 0, static_cast<char>(header.size() & 0xff),
                                                   static_cast<char>(header.size() >> 8)};
-  put(magic.data(), magic.size());
-  put(version_and_length.data(), version_and_length.size());
-  put(header.data(), header.size());
+  return std::string(mark) + std::string(version_and_length.data(), version_and_length.size()) + header;
+}
+
+void put_header(const std::string& type, const std::string& shape, const Put& put) {
+  const std::string start = start_of(type, shape);
+  put(start.data(), start.size());
 }
 
 }  // namespace
+
+std::string npy_start(Index features, Index samples, bool single, bool columns) {
+  const Index rows = columns ? features : samples, across = columns ? samples : features;
+  std::string start = start_of(single ? "f4" : "f8", fmt::format("{}, {}", rows, across), columns);
+  // Two numbers of up to 19 digits leave room; fewer digits might need 64 bytes less.
+  while (start.size() < npy_start_size) start.insert(start.size() - 1, 64, ' '), start[8] = npy_start_size - 10;
+  return start;
+}
 
 void put_npy(const MatrixView& X, const Put& put) {
   put_header("f8", fmt::format("{}, {}", X.cols(), X.rows()), put);

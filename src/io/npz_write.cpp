@@ -11,6 +11,7 @@
 #include <zip.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,17 +19,19 @@
 #include <vector>
 
 #include "npy.hpp"
+#include "numbers.hpp"
 #include "source.hpp"
 #include "support/atomic_file.hpp"
 #include "zip_archive.hpp"
 
 namespace cgmca::io {
-namespace {
-
-void check_member_name(const std::string& name) {
+void check_npz_name(const std::string& member) {
+  const std::string name = bare(member);
   const bool bad = name.empty() || name.front() == '/' || name.back() == '/' || name.find('\0') != std::string::npos;
   if (bad) throw InvalidInput(fmt::format("'{}' cannot name a member of a .npz file; use a name such as X", name));
 }
+
+namespace {
 
 // The bytes of an NPY file in memory. Those of X are not copied, so X must live until the archive
 // is closed.
@@ -65,8 +68,13 @@ class ZipWriter {
   }
 
   // Adds a member, and replaces one of the same name, with or without ".npy".
-  void put(const std::string& name, const Fragments& contents) {
-    zip_source_t* const source = contents.source(zip_.get());
+  void put(const std::string& name, const Fragments& contents) { put(name, contents.source(zip_.get())); }
+  void put_file(const std::string& name, const std::string& npy) {
+    put(name, zip_source_file(zip_.get(), npy.c_str(), 0, -1));
+  }
+
+ private:
+  void put(const std::string& name, zip_source_t* source) {
     check(source != nullptr);
     const std::string full = name + std::string(kNpy);
     const zip_int64_t without = zip_name_locate(zip_.get(), name.c_str(), ZIP_FL_ENC_UTF_8);
@@ -79,6 +87,8 @@ class ZipWriter {
     check(zip_set_file_compression(zip_.get(), place, ZIP_CM_STORE, 0) == 0);
     check(zip_file_set_dostime(zip_.get(), place, 0, first_of_1980, 0) == 0);
   }
+
+ public:
   void remove(const std::string& name) {
     for (const std::string& any : {name, name + std::string(kNpy)}) {
       const zip_int64_t index = zip_name_locate(zip_.get(), any.c_str(), ZIP_FL_ENC_UTF_8);
@@ -86,7 +96,14 @@ class ZipWriter {
     }
   }
 
-  void close() {
+  // written(part) while the members are copied.
+  void close(const std::function<void(double part)>& written = {}) {
+    if (written) {
+      zip_register_progress_callback_with_state(
+          zip_.get(), 0.01,
+          [](zip_t*, double part, void* call) { (*static_cast<const std::function<void(double)>*>(call))(part); },
+          nullptr, const_cast<std::function<void(double)>*>(&written));
+    }
     check(zip_close(zip_.get()) == 0);
     static_cast<void>(zip_.release());
     const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
@@ -104,6 +121,13 @@ class ZipWriter {
   std::unique_ptr<zip_t, decltype([](zip_t* zip) { zip_discard(zip); })> zip_;
 };
 
+void put_names(ZipWriter& zip, const std::string& member, const Names& names, const Fragments& texts) {
+  if (names.empty())
+    zip.remove(member + "_features");  // the names of an array that is replaced
+  else
+    zip.put(member + "_features", texts);
+}
+
 void put_all(const std::string& temporary, const std::string& path, int flags, const std::string& member,
              const MatrixView& X, const Names& names) {
   Fragments array, texts;
@@ -116,28 +140,42 @@ void put_all(const std::string& temporary, const std::string& path, int flags, c
   put_npy(names, [&](const void* bytes, std::size_t count) { texts.add_copy(bytes, count); });
   ZipWriter zip(temporary, path, flags);
   zip.put(member, array);
-  if (names.empty())
-    zip.remove(member + "_features");  // the names of an array that is replaced
-  else
-    zip.put(member + "_features", texts);
+  put_names(zip, member, names, texts);
   zip.close();
 }
 
 }  // namespace
 
 void write_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
-  check_member_name(bare(member));
+  check_npz_name(member);
   write_atomically(path, [&](const std::string& temporary) {
     put_all(temporary, path, ZIP_CREATE | ZIP_TRUNCATE, bare(member), X, names);
   });
 }
 
 void add_to_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names) {
-  check_member_name(bare(member));
+  check_npz_name(member);
   open_archive(path);  // reports what is wrong with it, if anything
   write_atomically(path, [&](const std::string& temporary) {
     copy_file(path, temporary);
     put_all(temporary, path, 0, bare(member), X, names);
+  });
+}
+
+void write_npz(const Product& product, const std::string& npy) {
+  check_npz_name(product.member);
+  if (product.add) open_archive(product.target);
+  write_atomically(product.target, [&](const std::string& temporary) {
+    if (product.add) copy_file(product.target, temporary);
+    Fragments texts;
+    put_npy(product.names, [&](const void* bytes, std::size_t count) { texts.add_copy(bytes, count); });
+    ZipWriter zip(temporary, product.target, product.add ? 0 : ZIP_CREATE | ZIP_TRUNCATE);
+    zip.put_file(bare(product.member), npy);
+    put_names(zip, bare(product.member), product.names, texts);
+    const auto n = static_cast<double>(product.X.samples());
+    const auto written = [&](double part) { product.written(static_cast<Index>(part * n)); };
+    product.written ? zip.close(written) : zip.close();
+    if (product.written) product.written(product.X.samples());
   });
 }
 

@@ -69,7 +69,9 @@ std::string in(const std::string& folder, const std::string& name) {
 class PngSource final : public BlockReader::Source {
  public:
   PngSource(const std::string& folder, std::vector<std::string> names)
-      : folder_(folder), names_(std::move(names)), kind_(png_kind(in(folder_, names_.at(0)))) {}
+      : folder_(folder), names_(std::move(names)), kind_(png_kind(in(folder_, names_.at(0)))) {
+    set_integers(true);
+  }
 
   Index features() const override { return kind_.features(); }
   std::optional<Index> samples() const override { return static_cast<Index>(names_.size()); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cgmca/io.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,11 +34,14 @@ class BlockReader::Source {
   // The same as floats. If single() is true, they represent all numbers exactly.
   virtual bool single() const { return false; }
   virtual Eigen::MatrixXf next_single(Index max_samples) { return next(max_samples).cast<float>(); }
+  bool integers() const { return integers_; }  // what the file holds
+  void set_integers(bool integers) { integers_ = integers; }
   virtual void skip(Index count) = 0;  // if samples() is known, count is at most what is left
   virtual void count() {}              // after it samples() is known
 
  private:
   std::vector<std::string> names_;
+  bool integers_ = false;
 };
 
 namespace io {
@@ -81,6 +85,26 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Matri
 void add_to_npz(const std::string& path, const std::string& member, const MatrixView& X, const Names& names);
 void add_to_mat(const std::string& path, const std::string& variable, const MatrixView& X, const Names& names);
 void add_to_hdf5(const std::string& path, const std::string& dataset, const MatrixView& X, const Names& names);
+
+// The same for numbers that may be in a file, by samples as rows or as columns. Text is not among them. They check the
+// names of members too; check_*_name() does so before the work.
+class Numbers;
+enum class By;
+using Written = std::function<void(Index samples)>;
+struct Product {
+  const std::string &target, &member;
+  const Numbers& X;
+  const Names& names;
+  bool columns = false;  // samples are columns
+  bool add = false;      // to a file that exists
+  const Written& written;
+};
+void write_npz(const Product& product, const std::string& npy);  // a file with its numbers
+void write_mat(const Product& product);
+void write_hdf5(const Product& product);
+void check_npz_name(const std::string& name);
+void check_mat_name(const std::string& name);
+void check_hdf5_name(const std::string& name);
 
 // describe_file() for each format.
 FileInfo describe_npy(const std::string& path);

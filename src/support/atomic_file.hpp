@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,11 +22,19 @@ class AtomicFile {
   void write(const void* bytes, std::size_t count);  // throws IoError (disk full, …)
   void commit();
 
+  // Whether the target appears whole, so that places of it can be read and written again before commit().
+  bool appears_whole() const { return !temporary_.empty(); }
+  const std::string& temporary() const { return temporary_; }  // where the bytes are until then
+  void write_at(std::uint64_t place, const void* bytes, std::size_t count);
+  void read_at(std::uint64_t place, void* to, std::size_t count) const;
+
  private:
   [[noreturn]] void fail(const char* doing) const;
+  void keep_disk_busy();
 
   std::string target_, temporary_;  // temporary_ is empty when the target is written directly
   int descriptor_ = -1;
+  std::uint64_t written_ = 0, started_ = 0;  // bytes; the disk has begun to write so many
 };
 
 // For libraries that insist on opening the file themselves (HDF5, libzip): `produce` is given the

@@ -78,8 +78,13 @@ void check_target(const std::string& target, const std::vector<std::string>& inp
   const std::string file = file_of(target);
   std::error_code ignored;
   for (const std::string& input : inputs) {
-    if (input.empty() || !replaces_input(target, input)) continue;
-    throw UsageError(fmt::format("the output '{}' is also an input; choose another name", target));
+    if (input.empty() || input == "-") continue;
+    const std::vector<std::string> files = files_of(input);
+    const bool harmed = replaces_input(target, input) ||
+                        (files.size() > 1 && std::any_of(files.begin(), files.end(), [&](const std::string& one) {
+                           return same_file(target, one);
+                         }));
+    if (harmed) throw UsageError(fmt::format("the output '{}' is also an input; choose another name", target));
   }
   for (const std::string& output : outputs) {
     if (output.empty() || !replaces_output(target, output)) continue;

@@ -89,7 +89,13 @@ void add_pieces(Hash& hash, const std::string& path) {
 }  // namespace
 
 Json fingerprint(const std::string& source) {
-  const std::string path = file_of(source);
+  if (source == "-") throw UsageError("standard input cannot be read again, so it goes with no checkpoint");
+  if (const auto files = files_of(source); files.size() > 1) {
+    Json object;
+    for (const std::string& file : files) object.push_back(fingerprint(file));
+    return object;
+  }
+  const std::string path = files_of(source).front();
   const struct stat status = status_of(path);
   if (S_ISDIR(status.st_mode)) return fingerprint_of_images(path);
   Json object;
@@ -107,9 +113,14 @@ std::string hash_of(const std::string& text) {
 }
 
 std::string identity(std::size_t domain, const std::string& source) {
-  const std::string path = file_of(source);
+  const std::vector<std::string> files = files_of(source);
   Hash hash;
-  hash.add(source.substr(path.size()) + "/");
+  if (files.size() > 1) {
+    for (const std::string& file : files) hash.add(identity(domain, file));
+    return fmt::format("X{}:{} {}", domain, hash.text(), std::filesystem::path(source).filename().string());
+  }
+  const std::string& path = files.front();
+  hash.add(source.substr(std::min(path.size(), source.size())) + "/");
   if (S_ISDIR(status_of(path).st_mode)) {
     for (const std::string& name : list_images(path)) {
       hash.add(name + "/");

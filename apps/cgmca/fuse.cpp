@@ -86,6 +86,7 @@ FusedCount fuse_all(const Session& session, const FuseArguments& options, const 
 
 void run(const Session& session, const FuseArguments& options) {
   options.map.check();
+  check_standard_input(options.inputs);
   std::vector<std::string> inputs = options.inputs;
   inputs.push_back(options.model);
   check_target(options.output, inputs);

@@ -53,7 +53,8 @@ void run(const Session& session, const std::string& path) {
   const auto show = [&](const auto& content) { session.result(describe(content), describe_text(content)); };
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
-  if (exists && !begins_as_ours(path)) {
+  const bool several = !exists && (path == "-" || files_of(path) != std::vector<std::string>{path});
+  if (several || (exists && !begins_as_ours(path))) {
     const FileInfo file = describe_file(path);
     return session.result(data_object(file), data_text(file));
   }
@@ -70,7 +71,10 @@ void run(const Session& session, const std::string& path) {
 void add_info(CLI::App& app, Session& session) {
   auto path = std::make_shared<std::string>();
   auto& command = *app.add_subcommand("info", "Show what a model, a summary or a data file holds");
-  command.add_option("FILE", *path, "A file written by fit, summarize or merge, or one with samples")->required();
+  command
+      .add_option("FILE", *path,
+                  "A file written by fit, summarize or merge, or one with samples, or several ('a-*.npy')")
+      ->required();
   command.footer("Examples:\n  cgmca info m\n  cgmca info m --json\n  cgmca info a.npy");
   command.callback([path, &session] { session.command = [path, &session] { run(session, *path); }; });
 }

@@ -81,7 +81,8 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
           [&sources](const std::vector<std::string>& given) {
             for (const std::string& one : given) add_input(sources, one);
           },
-          "Matched samples of domain 1, 2, …, one per row and in the same order: a file, file:member, or a PNG folder; "
+          "Matched samples of domain 1, 2, …, one per row and in the same order: a file, file:member, a PNG folder, "
+          "several files ('a-*.npy' or @LIST), or - for CSV on standard input; "
           "NAME=FILE names the domain")
       ->required(required)
       ->expected(1, -1);
@@ -106,6 +107,7 @@ std::vector<std::string> PairSources::files() const {
 
 void PairSources::check() const {
   if (paths.size() < 2) throw UsageError("give two inputs or more, one for each domain");
+  check_standard_input(files());
 }
 
 PairReader::PairReader(const PairSources& sources, const Session& session)

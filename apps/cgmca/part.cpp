@@ -40,7 +40,10 @@ void add_part_option(CLI::App& command, std::optional<Part>& part) {
 
 void note_inputs(Summary& summary, const PairSources& sources) {
   std::vector<std::string> inputs;
-  for (std::size_t i = 0; i < sources.paths.size(); ++i) inputs.push_back(identity(i + 1, sources.paths[i]));
+  for (std::size_t i = 0; i < sources.paths.size(); ++i) {
+    // What standard input holds is not known beforehand.
+    if (sources.paths[i] != "-") inputs.push_back(identity(i + 1, sources.paths[i]));
+  }
   if (!sources.part) {
     for (const std::string& input : inputs) summary.note_input(input);
     return;

@@ -14,6 +14,8 @@
 #include <set>
 #include <utility>
 
+#include "session.hpp"
+
 namespace cgmca::cli {
 namespace {
 
@@ -177,6 +179,12 @@ std::vector<std::string> SampleReader::load() {
 void SampleReader::pick(std::vector<Index> samples) { picked_ = std::move(samples); }
 
 Index SampleReader::number(Index sample) const { return loaded_ ? picked_[static_cast<std::size_t>(sample)] : sample; }
+
+void check_standard_input(const std::vector<std::string>& sources) {
+  if (std::count(sources.begin(), sources.end(), "-") > 1) {
+    throw UsageError("standard input (-) can be one input only; give files for the others");
+  }
+}
 
 Index columns_of(const SampleReader::Block& block) {
   return std::visit([](const auto& X) { return X.cols(); }, block);

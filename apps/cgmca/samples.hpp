@@ -72,6 +72,9 @@ class SampleReader {
   std::vector<std::string> ids_;
 };
 
+// Throws UsageError if standard input (-) is named more than once.
+void check_standard_input(const std::vector<std::string>& sources);
+
 // Samples for a block of about 16 MB.
 Index block_samples(Index features);
 

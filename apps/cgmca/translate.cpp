@@ -49,6 +49,7 @@ void check(const TranslateArguments& options) {
     throw UsageError(fmt::format("--{} is for --method lmmse; {} has no standard errors",
                                  limits ? "interval" : "stderr", name(options.method)));
   }
+  check_standard_input(options.inputs);
   std::vector<std::string> outputs, inputs = options.inputs;
   inputs.push_back(options.model);
   for (const std::string& target : targets_of(options)) {

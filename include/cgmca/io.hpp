@@ -15,6 +15,12 @@
 //   .h5 .hdf5                  ×      ×        ×         required if there are several
 //   folder of PNG images       ×      ×
 //
+// .csv, .tsv, .npy and IDX may be compressed by gzip (.csv.gz), and are then read from the beginning.
+// "-" is text from standard input, which can be read once. A source may also be several files with
+// the same features, whose samples follow one another: a pattern (shards/a-*.npy, quoted in a shell;
+// also shards/a-*.npz:x), in natural order (a-2 before a-10); or @LIST, a text file with one source
+// a line, relative to its own folder, in its order.
+//
 // Integers, floating-point numbers and logical values of any width and byte order are read, complex
 // numbers of .npy, .npz, .mat and .h5 as ReadOptions::complex says. Sparse matrices (of .mat, and of
 // scipy.sparse.save_npz: csr, csc, coo) are read as dense ones where these have at most 2 GB.
@@ -207,6 +213,9 @@ std::string row_index_of(const std::string& path);  // the name of the index, "P
 
 // The file or folder that a source or target names, without its member.
 std::string file_of(const std::string& source_or_target);
+// All files that a source stands for: those of a pattern or of a list, and the list; none for standard input. Throws
+// IoError, FormatError.
+std::vector<std::string> files_of(const std::string& source);
 
 // The PNG files in a folder and in the folders in it, by their paths relative to it, in natural order
 // (img2 before img10). Throws IoError.

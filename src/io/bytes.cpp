@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -127,6 +128,13 @@ class Gunzipped : public Bytes {
 };
 
 }  // namespace
+
+std::unique_ptr<Bytes> contents_of(std::shared_ptr<const File> file) {
+  std::array<unsigned char, 2> start{};
+  if (file->size() >= start.size()) file->read_at(0, start.data(), start.size());
+  if (start == std::array<unsigned char, 2>{0x1f, 0x8b}) return gunzip(std::move(file));
+  return std::make_unique<FileBytes>(std::move(file));
+}
 
 std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file) { return std::make_unique<Gunzipped>(std::move(file)); }
 

@@ -44,6 +44,9 @@ class FileBytes : public Bytes {
   std::uint64_t position_ = 0;
 };
 
+// The bytes of a file, or of what is compressed in it by gzip, as its first bytes show.
+std::unique_ptr<Bytes> contents_of(std::shared_ptr<const File> file);
+
 // The contents of a gzip file. gzip stores their length and checksum, which are verified.
 std::unique_ptr<Bytes> gunzip(std::shared_ptr<const File> file);
 

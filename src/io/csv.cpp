@@ -23,7 +23,6 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <array>
@@ -50,11 +49,14 @@ namespace {
 class Csv : public BlockReader::Source {
  public:
   Csv(const std::string& path, bool tabs, const std::string& id)
-      : path_(path),
-        records_(std::make_shared<const File>(path)),
+      : path_(path == "-" ? "standard input" : path),
+        records_(text_input(path)),
         dialect_(dialect_of(path, records_, tabs, id)),
         features_(dialect_.columns - (dialect_.id < 0 ? 0 : 1)),
         mark_(dialect_.may_have_commas() ? Mark::unknown : Mark::point) {
+    Records from_start = records_.again({});
+    from_start.next();
+    first_line_ = from_start.line();
     if (dialect_.header) {
       records_.next();
       set_names();
@@ -74,6 +76,7 @@ class Csv : public BlockReader::Source {
   }
 
   Matrix next(Index max_samples) override {
+    if (position_ > 0) records_.forget_before(records_.position());  // the first block may be looked at beforehand
     block_ = {position_, records_.position()};
     ids_.clear();
     // X is one flat row here, because Eigen can grow that in place.
@@ -107,6 +110,8 @@ class Csv : public BlockReader::Source {
   // The index was made without a named ID column, which may change whether the first line is a header.
   void count() override {
     if (samples()) return;
+    if (!records_.repeats())
+      throw InvalidInput("the samples of standard input cannot be counted beforehand; save it to a file");
     if (dialect_.id < 0 || dialect_.found_id) index_ = load_row_index(path_);
     if (!index_) index_ = rows_left();
     mark_ = index_->mark == '.' ? Mark::point : index_->mark == ',' ? Mark::comma : mark_;
@@ -132,6 +137,7 @@ class Csv : public BlockReader::Source {
   // Reads the lines of the block again. Remembering the line of every sample would need memory
   // without bound.
   std::string place(Index sample, Index feature, bool) const override {
+    if (sample < block_.begin && !records_.repeats()) return Source::place(sample, feature, false);
     const Block& from = sample < block_.begin ? first_block_ : block_;
     Records records = records_.again(from.position);
     for (Index i = from.begin; i <= sample; ++i)
@@ -158,7 +164,7 @@ class Csv : public BlockReader::Source {
   std::string column_name(Index column) const {
     if (!dialect_.header || (names_.empty() && column != dialect_.id)) return fmt::format("column {}", column + 1);
     const std::string& name = dialect_.names[static_cast<std::size_t>(column)];
-    return name.empty() ? fmt::format("column {}", column + 1) : "column " + quoted(name);
+    return name.empty() ? fmt::format("column {}", column + 1) : "column " + io::quoted(name);
   }
 
   std::optional<std::string_view> next_record() {
@@ -212,10 +218,8 @@ class Csv : public BlockReader::Source {
   }
 
   [[noreturn]] void fail_ragged(Index columns) const {
-    Records records = records_.again({});
-    records.next();
     throw FormatError(fmt::format("'{}', line {}: it has {} columns, but line {} has {}{}", path_, records_.line(),
-                                  columns, records.line(), dialect_.columns,
+                                  columns, first_line_, dialect_.columns,
                                   dialect_.trailing_fields ? ", its empty last fields not counted" : ""));
   }
 
@@ -232,8 +236,8 @@ class Csv : public BlockReader::Source {
     double value = 0;
     const Cell cell = mark_ == Mark::comma ? parse_with_comma(field, value) : parse(field, value);
     if (cell == Cell::number) return value;
-    if (cell == Cell::out_of_range) fail(column, quoted(field) + " is too large for a double");
-    if (!is_missing(field)) fail(column, quoted(field) + why_no_number(field));
+    if (cell == Cell::out_of_range) fail(column, io::quoted(field) + " is too large for a double");
+    if (!is_missing(field)) fail(column, io::quoted(field) + why_no_number(field));
     return std::numeric_limits<double>::quiet_NaN();
   }
 
@@ -260,7 +264,7 @@ class Csv : public BlockReader::Source {
   std::vector<std::string> names_, ids_;
   Block first_block_, block_;
   Mark mark_;
-  std::int64_t mark_line_ = 0;
+  std::int64_t mark_line_ = 0, first_line_ = 0;
   bool ended_ = false;
   std::optional<RowIndex> index_;
 };
@@ -288,10 +292,6 @@ class CsvColumns : public BlockReader::Source {
   std::unique_ptr<BlockReader::Source> values_;
 };
 
-bool divided_by_tabs(const std::string& path) {
-  return path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
-}
-
 }  // namespace
 
 Index write_csv_index(const std::string& path) {
@@ -304,7 +304,7 @@ std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std
   if (options.columns && !options.id.empty() && options.id != no_id)
     throw InvalidInput(
         fmt::format("'{}' cannot have an ID column {}: its samples are columns, and IDs need samples as rows", path,
-                    quoted(options.id)));
+                    io::quoted(options.id)));
   auto source = std::make_unique<Csv>(path, divided_by_tabs(path), options.id);
   if (!options.columns) return source;
   return std::make_unique<CsvColumns>(std::move(source));

@@ -3,6 +3,7 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <array>
@@ -130,7 +131,7 @@ std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
   std::string list;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", quoted(names[i]));
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", io::quoted(names[i]));
   return names.size() > most ? fmt::format("{} and {} more", list, names.size() - most) : list;
 }
 
@@ -139,17 +140,17 @@ void check_id(const std::string& path, const Dialect& dialect, const std::string
   if (place_of(wanted)) {
     if (dialect.id < 0 || dialect.id >= dialect.columns)
       throw FormatError(fmt::format("'{}' has no column {} for the IDs; give a number from 1 to {}, or a name", path,
-                                    quoted(wanted), dialect.columns));
+                                    io::quoted(wanted), dialect.columns));
   } else if (const auto count = std::count(dialect.names.begin(), dialect.names.end(), wanted); count > 1) {
     throw FormatError(fmt::format("'{}' has {} columns named {}; give the number of the one with the IDs, 1 to {}",
-                                  path, count, quoted(wanted), dialect.columns));
+                                  path, count, io::quoted(wanted), dialect.columns));
   } else if (count == 0 && !dialect.header) {
     throw FormatError(
         fmt::format("'{}' has no column {} for the IDs, because it has no header; give the column's number, 1 to {}",
-                    path, quoted(wanted), dialect.columns));
+                    path, io::quoted(wanted), dialect.columns));
   } else if (count == 0) {
     const std::string near = did_you_mean(wanted, dialect.names);
-    throw FormatError(fmt::format("'{}' has no column {} for the IDs{} {}", path, quoted(wanted),
+    throw FormatError(fmt::format("'{}' has no column {} for the IDs{} {}", path, io::quoted(wanted),
                                   near.empty() ? "; its columns are" : near + " Its columns are",
                                   listed(dialect.names)));
   }
@@ -213,7 +214,7 @@ bool is_header(const std::string& path, const Lines& lines, const Dialect& diale
         throw FormatError(fmt::format(
             "'{}': its first line may be a header or a sample; name the ID column by its header, {}, or put "
             "a header with text above the numbers",
-            path, quoted(first)));
+            path, io::quoted(first)));
     }
   }
   return has_text(lines[0], dialect.separator, dialect.columns, dialect.id);
@@ -283,6 +284,14 @@ Dialect dialect_of(const std::string& path, const Records& records, bool tabs, c
     });
   if (!wanted_id.empty() && wanted_id != no_id) check_id(path, dialect, wanted_id);
   return dialect;
+}
+
+bool divided_by_tabs(const std::string& path) {
+  for (const std::string end : {".tsv", ".tsv.gz"}) {
+    if (path.size() >= end.size() && ::strcasecmp(path.c_str() + path.size() - end.size(), end.c_str()) == 0)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace cgmca::io

@@ -34,4 +34,7 @@ inline constexpr std::string_view no_id = "none";
 // the numbers of rows there. Throws FormatError if the file has no line, or no such column.
 Dialect dialect_of(const std::string& path, const Records& records, bool tabs, const std::string& wanted_id);
 
+// Whether the file is one of .tsv, or .tsv.gz.
+bool divided_by_tabs(const std::string& path);
+
 }  // namespace cgmca::io

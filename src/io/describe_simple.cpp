@@ -19,8 +19,7 @@ namespace cgmca::io {
 namespace {
 
 std::string separator_in_words(const std::string& path) {
-  const bool tabs = path.size() >= 4 && ::strcasecmp(path.c_str() + path.size() - 4, ".tsv") == 0;
-  const Dialect dialect = dialect_of(path, Records(std::make_shared<const File>(path)), tabs, "");
+  const Dialect dialect = dialect_of(path, Records(text_input(path)), divided_by_tabs(path), "");
   if (dialect.columns == 1 && !dialect.trailing_fields) return "one column";
   return dialect.separator == '\t' ? "separated by tabs" : fmt::format("separated by '{}'", dialect.separator);
 }

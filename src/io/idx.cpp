@@ -42,13 +42,7 @@ std::optional<Element> element_of(unsigned char type) {
   }
 }
 
-std::unique_ptr<Bytes> contents(const std::string& path) {
-  auto file = std::make_shared<const File>(path);
-  std::array<unsigned char, 2> start{};
-  if (file->size() >= start.size()) file->read_at(0, start.data(), start.size());
-  if (start == std::array<unsigned char, 2>{0x1f, 0x8b}) return gunzip(std::move(file));
-  return std::make_unique<FileBytes>(std::move(file));
-}
+std::unique_ptr<Bytes> contents(const std::string& path) { return contents_of(std::make_shared<const File>(path)); }
 
 ArrayHeader read_header(const std::string& path, Bytes& bytes) {
   std::array<unsigned char, 4> magic{};

@@ -16,6 +16,7 @@
 #include "bytes.hpp"
 #include "csv_dialect.hpp"
 #include "describe.hpp"
+#include "shards.hpp"
 #include "source.hpp"
 #include "target.hpp"
 
@@ -70,15 +71,24 @@ std::string extension_of(const std::string& path) {
 }
 
 [[noreturn]] void refuse_format(const std::string& path) {
-  throw FormatError(
-      fmt::format("'{}' is not in a format that can be read; it seems to be {}. Give .npy, .npz, .csv, .tsv, "
-                  "IDX (also .gz), .mat, .h5, .hdf5 or a folder of PNG images",
-                  path, io::what_it_seems_to_be(path)));
+  throw FormatError(fmt::format(
+      "'{}' is not in a format that can be read; it seems to be {}. Give .npy, .npz, .csv, .tsv, "
+      ".csv.gz, .npy.gz, IDX (also .gz), .mat, .h5, .hdf5 or a folder of PNG images. Parquet and Zarr are read by the "
+      "Python package",
+      path, io::what_it_seems_to_be(path)));
+}
+
+// That of "a.csv.gz" is ".csv"; of "a.gz", which may be of any kind, it is ".gz".
+std::string extension_inside(const std::string& path) {
+  const std::string extension = extension_of(path);
+  if (extension != ".gz") return extension;
+  const std::string inside = extension_of(fs::path(path).stem().string());
+  return inside == ".csv" || inside == ".tsv" || inside == ".npy" ? inside : extension;
 }
 
 const Format& format_of(const std::string& path) {
   if (std::error_code ignored; fs::is_directory(path, ignored)) return png_folder;
-  const std::string extension = extension_of(path);
+  const std::string extension = extension_inside(path);
   for (const auto& [known, format] : by_extension)
     if (extension == known) return format;
 
@@ -139,7 +149,8 @@ Name split_target(const std::string& target) {
       fmt::format("cannot tell from '{}' the format to write: .npy, .npz, .csv, .tsv, .mat, .h5 or .hdf5", target));
 }
 
-std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
+std::unique_ptr<BlockReader::Source> open_one(const std::string& source, const ReadOptions& options) {
+  if (source == "-") return io::open_csv(source, "", options);
   const Name name = split(source);
   const Format& format = format_of(name.path);
   if (!name.member.empty() && !format.has_members)
@@ -148,6 +159,12 @@ std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadO
     throw InvalidInput(fmt::format("'{}' ({}) has no ID column '{}': only text files (.csv, .tsv) have one", name.path,
                                    format.name, options.id));
   return format.open(name.path, name.member, options);
+}
+
+std::unique_ptr<BlockReader::Source> open(const std::string& source, const ReadOptions& options) {
+  auto shards = io::shards_of(source);
+  if (!shards) return open_one(source, options);
+  return io::open_shards(std::move(*shards), [options](const std::string& one) { return open_one(one, options); });
 }
 
 // Runs `work`, and reports if there is too little memory for it.
@@ -283,10 +300,12 @@ Matrix read(const std::string& source, const ReadOptions& options) {
 }
 
 FileInfo describe_file(const std::string& path) {
+  if (path == "-") return io::describe_csv(path);
+  if (const auto shards = io::shards_of(path)) return io::describe_shards(path, *shards);
   const Format& format = format_of(path);
   std::error_code ignored;
   const bool folder = fs::is_directory(path, ignored);
-  const bool unpacked = extension_of(path) != extension_of(path);  // what is inside is ours
+  const bool unpacked = extension_inside(path) != extension_of(path);  // what is inside is ours
   if (!folder && !unpacked && io::foreign_kind(path)) refuse_format(path);
   try {
     return within_memory(path, [&] { return format.describe(path); });

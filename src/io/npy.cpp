@@ -257,7 +257,7 @@ std::unique_ptr<BlockReader::Source> npy_source(const std::string& name, std::un
 }
 
 std::unique_ptr<BlockReader::Source> open_npy(const std::string& path, const std::string&, const ReadOptions& options) {
-  return npy_source(path, std::make_unique<FileBytes>(std::make_shared<File>(path)), options);
+  return npy_source(path, contents_of(std::make_shared<const File>(path)), options);
 }
 
 std::vector<std::string> npy_texts(const std::string& name, std::unique_ptr<Bytes> bytes) {
@@ -297,7 +297,9 @@ ArrayInfo describe_npy_array(const std::string& name, std::unique_ptr<Bytes> byt
 }
 
 FileInfo describe_npy(const std::string& path) {
-  return {"NumPy array", {describe_npy_array(path, std::make_unique<FileBytes>(std::make_shared<File>(path)))}};
+  auto bytes = contents_of(std::make_shared<const File>(path));
+  const bool compressed = !bytes->remaining().has_value();
+  return {compressed ? "NumPy array, compressed by gzip" : "NumPy array", {describe_npy_array(path, std::move(bytes))}};
 }
 
 }  // namespace cgmca::io

@@ -5,6 +5,7 @@
 // the folder, in natural order: numbers by value (img2 before img10), letters regardless of case,
 // and a name before longer ones that begin with it.
 #include "io/common.hpp"
+#include "io/natural_order.hpp"
 #include "io/png.hpp"
 #include "io/source.hpp"
 
@@ -16,45 +17,10 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
-#include <string_view>
 #include <utility>
 
 namespace cgmca::io {
 namespace {
-
-// Negative if a sorts before b, 0 if equal, positive if after. '/' sorts before every other
-// character, so that the files of a subfolder stay together.
-int natural_order(std::string_view a, std::string_view b) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto rank = [](char c) { return c == '/' ? 0 : std::tolower(static_cast<unsigned char>(c)); };
-  const auto take_number = [&](std::string_view& text) {
-    std::size_t end = 0;
-    while (end < text.size() && digit(text[end])) ++end;
-    std::string_view number = text.substr(0, end);
-    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
-    text.remove_prefix(end);
-    return number;
-  };
-  while (!a.empty() && !b.empty()) {
-    if (digit(a.front()) && digit(b.front())) {
-      const std::string_view m = take_number(a), n = take_number(b);
-      if (m.size() != n.size()) return m.size() < n.size() ? -1 : 1;
-      if (const int order = m.compare(n); order != 0) return order;
-    } else {
-      if (const int order = rank(a.front()) - rank(b.front()); order != 0) return order;
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-    }
-  }
-  return static_cast<int>(!a.empty()) - static_cast<int>(!b.empty());
-}
-
-// Names that differ only in case or leading zeros are ordered by their bytes, so that there is only
-// one order.
-bool sorts_before(const std::string& a, const std::string& b) {
-  const int order = natural_order(a, b);
-  return order != 0 ? order < 0 : a < b;
-}
 
 bool is_image(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
@@ -128,6 +94,11 @@ std::unique_ptr<BlockReader::Source> open_png_folder(const std::string& path, co
                                                      const ReadOptions&) {
   if (!member.empty()) {
     throw InvalidInput(fmt::format("'{}' is a folder of images and has no members; leave out ':{}'", path, member));
+  }
+  for (const char* sign : {".zarray", ".zgroup", "zarr.json"}) {
+    if (std::filesystem::exists(in(path, sign)))
+      throw FormatError(fmt::format(
+          "'{}' is a Zarr array; the Python package reads it (cgmca.dask), or save it by numpy.save", path));
   }
   std::vector<std::string> names = list_images(path);
   if (names.empty()) throw FormatError(fmt::format("'{}' holds no PNG images", path));

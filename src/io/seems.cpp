@@ -33,7 +33,7 @@ constexpr std::array<Kind, 33> kinds = {{
     {"GIF8"sv, "a GIF image; convert it to PNG, and give the folder of the images"sv},
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an old Office document, such as an Excel workbook (.xls)"sv},
     {"PAR1"sv,
-     "a Parquet table; in Python, cgmca reads it where pyarrow is installed, else save it by "
+     "a Parquet table; the Python package reads it where pyarrow is installed, else save it by "
      "pandas.read_parquet(...).to_csv(...)"sv},
     {"ARROW1"sv,
      "an Arrow (Feather) table; in Python, cgmca reads it where pyarrow is installed, else save it by "
@@ -69,7 +69,7 @@ constexpr std::array<Kind, 33> kinds = {{
 }};
 
 constexpr auto gzip_of_data = "compressed by gzip; unpack it first (gunzip)"sv;
-constexpr auto unknown = "binary, of a kind that is not known"sv;
+constexpr auto unknown_kind = "binary, of a kind that is not known"sv;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -100,7 +100,7 @@ std::string of_text(std::string_view start) {
                 : "plain text without numbers";
 }
 
-bool is_text(std::string_view start) {
+bool looks_like_text(std::string_view start) {
   return std::all_of(start.begin(), start.end(),
                      [](unsigned char c) { return c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f'; });
 }
@@ -124,7 +124,8 @@ std::string of_gzip(const std::string& path) {
   if (start.starts_with("X\n") || start.starts_with("RDX"))
     return of_magic(start).value_or("R data; save it by write.csv(x, row.names = FALSE)");
   if (const auto inside = of_magic(start)) return "compressed by gzip, and in it " + *inside;
-  if (is_text(start)) return "text compressed by gzip; unpack it (gunzip) and name it .csv";
+  if (looks_like_text(start))
+    return "text compressed by gzip; name it .csv.gz (or .tsv.gz) where it is a table of numbers";
   return std::string(gzip_of_data);
 }
 
@@ -148,7 +149,7 @@ std::string what_it_seems_to_be(const std::string& path) {
   if (start.starts_with("\x1f\x8b")) return of_gzip(path);
   if (const auto known = of_magic(start)) return *known;
   if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) return "text in UTF-16; name it .csv or .tsv";
-  return is_text(start) ? of_text(start) : std::string(unknown);
+  return looks_like_text(start) ? of_text(start) : std::string(unknown_kind);
 }
 
 std::optional<std::string> foreign_kind(const std::string& path) {
@@ -164,7 +165,7 @@ std::optional<std::string> foreign_kind(const std::string& path) {
     return kind == gzip_of_data ? std::nullopt : std::optional(kind);
   }
   // The header of a text table may begin with "PAR1", as Parquet files do.
-  if (is_text(start) && std::isalpha(static_cast<unsigned char>(start.front())) != 0) return std::nullopt;
+  if (looks_like_text(start) && std::isalpha(static_cast<unsigned char>(start.front())) != 0) return std::nullopt;
   return of_magic(start);
 }
 

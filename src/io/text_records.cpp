@@ -12,7 +12,8 @@
 
 namespace cgmca::io {
 
-Records::Records(std::shared_ptr<const File> file) : file_(std::move(file)), bytes_(utf8_of(file_)) {
+Records::Records(std::shared_ptr<const TextInput> input)
+    : input_(std::move(input)), is_utf16_(is_utf16(*input_)), mark_(has_utf8_mark(*input_) ? 3 : 0), bytes_(utf8_of(*input_)) {
   fill();
   const std::size_t carriage_return = rest().find('\r');
   // If the CR is the last byte of the buffer, an LF may follow.
@@ -21,12 +22,14 @@ Records::Records(std::shared_ptr<const File> file) : file_(std::move(file)), byt
 }
 
 Records::Records(const Records& other, const Place& from)
-    : file_(other.file_),
-      bytes_(utf8_of(file_)),
+    : input_(other.input_),
+      is_utf16_(other.is_utf16_),
+      mark_(other.mark_),
+      bytes_(is_utf16_ ? utf8_of(*input_) : input_->bytes()),
       offset_(from.offset),
       next_line_(from.line),
       line_end_(other.line_end_) {
-  bytes_->skip(from.offset);
+  bytes_->skip(from.offset + (is_utf16_ ? 0 : mark_));
 }
 
 std::optional<std::string_view> Records::next() {
@@ -52,7 +55,7 @@ std::optional<std::string_view> Records::next_line() {
       ++scanned;
     } else if (!fill()) {
       if (in_quotes)
-        throw FormatError(fmt::format("'{}', line {}: a quote is opened and never closed", file_->path(), line_));
+        throw FormatError(fmt::format("'{}', line {}: a quote is opened and never closed", input_->path(), line_));
       if (rest().empty()) return std::nullopt;
       return take(scanned, 0);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "text_input.hpp"
 
 namespace cgmca::io {
 
@@ -19,9 +20,14 @@ class Records {
     std::int64_t line = 1;     // as in an editor
   };
 
-  explicit Records(std::shared_ptr<const File> file);
+  explicit Records(std::shared_ptr<const TextInput> input);
   // Reads the same file again, from a place that position() returned.
   Records again(const Place& from) const { return Records(*this, from); }
+  // Whether every place can be read again; of standard input only places that have not been forgotten.
+  bool repeats() const { return input_->repeats(); }
+  void forget_before(const Place& place) const {
+    if (!repeats() && !is_utf16_) input_->forget(place.offset);
+  }
 
   // The next record that is not blank, without its line end; nothing at the end of the file. Valid
   // until the next call.
@@ -37,7 +43,9 @@ class Records {
   std::string_view take(std::size_t length, std::size_t line_end);
   bool fill();  // makes rest() longer; false at the end of the file
 
-  std::shared_ptr<const File> file_;
+  std::shared_ptr<const TextInput> input_;
+  bool is_utf16_;
+  std::uint64_t mark_ = 0;  // bytes of the byte order mark of UTF-8, before offset 0
   std::unique_ptr<Bytes> bytes_;
   std::vector<char> buffer_;
   std::uint64_t offset_ = 0;  // of the buffer's first byte

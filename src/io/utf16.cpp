@@ -31,9 +31,9 @@ void append_utf8(std::string& text, std::uint32_t c) {
 
 class Utf16 : public Bytes {
  public:
-  Utf16(std::shared_ptr<const File> file, bool big_endian)
-      : path_(file->path()), bytes_(std::move(file)), high_(big_endian ? 0 : 1) {
-    bytes_.skip(2);  // the byte order mark
+  Utf16(const TextInput& input, bool big_endian)
+      : path_(input.path()), bytes_(input.bytes()), high_(big_endian ? 0 : 1) {
+    bytes_->skip(2);  // the byte order mark
   }
 
   std::size_t read(void* to, std::size_t count) override {
@@ -55,7 +55,7 @@ class Utf16 : public Bytes {
   // Converts the next piece into text_; false at the end of the file.
   bool refill() {
     std::array<unsigned char, 1 << 14> raw;
-    const std::size_t got = bytes_.read(raw.data(), raw.size());
+    const std::size_t got = bytes_->read(raw.data(), raw.size());
     if (got % 2 != 0 || (got == 0 && surrogate_ != 0)) damaged();
     text_.clear();
     used_ = 0;
@@ -79,22 +79,32 @@ class Utf16 : public Bytes {
   }
 
   std::string path_;
-  FileBytes bytes_;
+  std::unique_ptr<Bytes> bytes_;
   std::size_t high_;  // which of the two bytes of a unit is the upper one
   std::string text_;
   std::size_t used_ = 0;
   std::uint32_t surrogate_ = 0;  // the first unit of a pair whose second is still to come
 };
 
+std::string start_of(const TextInput& input) {
+  std::string start(3, '\0');
+  start.resize(input.bytes()->read(start.data(), start.size()));
+  return start;
+}
+
 }  // namespace
 
-std::unique_ptr<Bytes> utf8_of(std::shared_ptr<const File> file) {
-  std::string start(std::min<std::uint64_t>(file->size(), 3), '\0');
-  file->read_at(0, start.data(), start.size());
-  const bool big_endian = start.starts_with("\xfe\xff");
-  if (big_endian || start.starts_with("\xff\xfe")) return std::make_unique<Utf16>(std::move(file), big_endian);
-  auto bytes = std::make_unique<FileBytes>(std::move(file));
-  if (start == "\xef\xbb\xbf") bytes->skip(3);
+bool is_utf16(const TextInput& input) {
+  const std::string start = start_of(input);
+  return start.starts_with("\xfe\xff") || start.starts_with("\xff\xfe");
+}
+
+bool has_utf8_mark(const TextInput& input) { return start_of(input) == "\xef\xbb\xbf"; }
+
+std::unique_ptr<Bytes> utf8_of(const TextInput& input) {
+  if (is_utf16(input)) return std::make_unique<Utf16>(input, start_of(input).starts_with("\xfe\xff"));
+  auto bytes = input.bytes();
+  if (has_utf8_mark(input)) bytes->skip(3);
   return bytes;
 }
 

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-engines test-interop test-browser test-pip onnx cuda test-gpu wheel deb docs docs-test
+.PHONY: all deps build demo test test-bare test-engines test-interop test-browser test-pip onnx cuda test-gpu wheel deb docs docs-test
 .PHONY: test-peers bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
@@ -27,6 +27,10 @@ demo:
 
 test: build
 	@ctest --preset release
+
+# make demo, from a clone of the last commit, in a Debian that has git and make only (by debootstrap, as root).
+test-bare:
+	@tests/install/check_first_command.sh
 
 # cgmca.spark with PySpark, and cgmca.dask with the newest Dask, both from PyPI.
 test-engines: build
@@ -140,4 +144,4 @@ install:
 	@cmake --install build --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-sanitize build-clang build-fuzz
+	@rm -rf build build-bare build-sanitize build-clang build-fuzz

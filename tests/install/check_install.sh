@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs into a temporary prefix, then builds two programs as an outside project would, and runs them: README's
 # example, and apply.cpp, which links the core alone. By find_package and by pkg-config, with several flags, because
-# matrices cross the library's border and Eigen would allocate them differently with -mavx2 or -fsanitize=address.
+# matrices cross the library's border and Eigen would allocate them differently with -mavx2 or -fsanitize=address. Then
+# the same programs with static libraries, and with an Eigen that calls itself 5.
 #   usage: check_install.sh SOURCE_DIR BUILD_DIR PYTHON
 set -euo pipefail
 source_dir=$1 build_dir=$2 python=$3
@@ -115,3 +116,68 @@ echo "only -I, flags: -fsanitize=address"
 core="-I$prefix/include $(pkg-config --cflags-only-I eigen3) -L$libdir -lcgmca"
 compile by-hand "-fsanitize=address" "$core -lcgmca_io -lcgmca_image" "$core"
 run by-hand
+
+# none PATTERN: no line of the input is like this.
+none() {
+  ! grep "$1" || { echo "there should be no '$1'" >&2; exit 1; }
+}
+
+# --target cgmca is the library, not the command line.
+if [ -e "$build_dir/build.ninja" ]; then
+  commands=$(ninja -C "$build_dir" -t commands cgmca)
+  grep -q -- '-o src/libcgmca\.' <<<"$commands"
+  none apps/cgmca <<<"$commands"
+fi
+
+# An Eigen of version 5, as find_package sees it: this machine's, with another number.
+mkdir "$work/eigen5"
+cat >"$work/eigen5/Eigen3Config.cmake" <<CMAKE
+add_library(Eigen3::Eigen INTERFACE IMPORTED)
+target_include_directories(Eigen3::Eigen INTERFACE $(pkg-config --cflags-only-I eigen3 | sed 's/^-I//; s/ .*//'))
+CMAKE
+cat >"$work/eigen5/version.cmake" <<'CMAKE'
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(Eigen3ConfigVersion.cmake VERSION 5.0.0 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+CMAKE
+(cd "$work/eigen5" && cmake -P version.cmake)
+
+# Static libraries, as part of an outside project that asks for them. The objects are those of the build folder, which
+# are compiled by the same commands; what is tested is how libraries are made of them, installed and linked.
+echo "static libraries, with an Eigen of version 5"
+mkdir "$work/parent"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(parent C CXX)' "add_subdirectory($source_dir cgmca)" \
+  >"$work/parent/CMakeLists.txt"
+unity=$(sed -n 's/^CGMCA_UNITY:BOOL=//p' "$build_dir/CMakeCache.txt")
+cmake -S "$work/parent" -B "$work/static" -G Ninja -DBUILD_SHARED_LIBS=OFF -DCGMCA_UNITY="$unity" \
+  -DCMAKE_BUILD_TYPE=Release -DEigen3_DIR="$work/eigen5" >/dev/null
+(cd "$build_dir" && find src -name '*.o' -path '*_objects.dir/*' -exec cp --parents -t "$work/static/cgmca" {} +)
+for name in cgmca cgmca_image cgmca_io; do
+  (cd "$work/static" && ninja -t commands "cgmca/src/lib$name.a" | tail -1 | sh)
+done
+cmake --install "$work/static" --prefix "$work/static-prefix" >/dev/null
+find "$work/static-prefix" -name '*.so*' | none .
+
+mkdir "$work/static-user"
+cat >"$work/static-user/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(outside CXX)
+find_package(cgmca 0.2 REQUIRED)
+add_executable(example $work/outside/compiled1/main.o)
+target_link_libraries(example PRIVATE cgmca::cgmca)
+add_executable(apply $work/outside/compiled1/apply.o)
+target_link_libraries(apply PRIVATE cgmca::core)
+set_target_properties(example apply PROPERTIES LINKER_LANGUAGE CXX)
+CMAKE
+cmake -S "$work/static-user" -B static1 -DCMAKE_PREFIX_PATH="$work/static-prefix" -DEigen3_DIR="$work/eigen5" >/dev/null
+cmake --build static1 >/dev/null
+run static1
+PKG_CONFIG_PATH=$(dirname "$(find "$work/static-prefix" -name cgmca.pc)")
+mkdir static2
+# shellcheck disable=SC2046
+g++ compiled1/main.o -o static2/example $(pkg-config --libs cgmca)
+# shellcheck disable=SC2046
+g++ compiled1/apply.o -o static2/apply $(pkg-config --libs cgmca-core)
+run static2
+for program in static1/example static2/apply; do
+  ldd "$program" | none libcgmca
+done

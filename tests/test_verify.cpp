@@ -89,6 +89,31 @@ TEST(LargestIdentity, HasTheSmallerOfTheTwoRanks) {
   EXPECT_EQ(fit(X1.leftCols(4), X2.leftCols(4), largest, largest).common_dimension, 3);
 }
 
+// Domains without anything in common: f is 0 but for rounding, and a part of it means nothing.
+TEST(Verify, ConfirmsHonestFitsOfUncorrelatedDomains) {
+  Random random(16);
+  int certified = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const Index n = 24, k = random.integer(1, 4);
+    Matrix basis = random.matrix(n, 10);
+    basis.col(0).setOnes();
+    basis = Matrix(basis.householderQr().householderQ() * Matrix::Identity(n, 10)).rightCols(9);
+    const Matrix X1 = random.matrix(5, 5) * basis.leftCols(5).transpose();
+    const Matrix X2 = random.matrix(4, 4) * basis.rightCols(4).transpose();
+    const Covariance C = Covariance::identity(k);
+    const Model model = fit(X1, X2, C, C);
+    const Attained found = verify(model, X1, X2);
+    certified += found.certified ? 1 : 0;
+    EXPECT_EQ(found.gap, 0);
+    if (trial % 10 != 0) continue;
+    const std::vector<MatrixView> three = {X1, X2.topRows(2), X2.bottomRows(2)};
+    const Model of_three =
+        fit(MatchedSamples{X1, X2.topRows(2), X2.bottomRows(2)}, std::vector<Covariance>{Covariance::identity(1)});
+    EXPECT_EQ(verify(of_three, three).certified, of_three.certificate.certified);
+  }
+  EXPECT_EQ(certified, 300);
+}
+
 TEST(SummaryNote, IsKeptWithTheSummary) {
   const TemporaryFolder folder;
   const Summary summary({2, 3});

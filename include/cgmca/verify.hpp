@@ -45,7 +45,7 @@ struct Attained {
   double covariance_trace = 0;               // (n-1)/n Σ_i deg_i tr C_i: the objective's scale
   double best_objective = 0;                 // no maps with these covariances can go below it on these samples
   bool certified = false;                    // the maps are the best, to rounding: gap is at most 1e-8
-  double gap = 0;                            // (f_bound - f) / |f|, as that of Certificate
+  double gap = 0;                            // (f_bound - f) / |f|, as that of Certificate; 0 if that is rounding
   std::string proof;                         // what best_objective rests on, as that of Certificate
 
   // How far the maps may fall short of the best ones, as a part of the objective's scale.

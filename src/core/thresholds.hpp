@@ -148,6 +148,9 @@ inline constexpr double kCovarianceRounding = 1e-10;
 
 // --- What a model is warned of and refused for ---------------------------------------------------------------------
 
+// An objective and its bound are rounded to this part of their scale, the trace of the covariances.
+inline constexpr double kObjectiveRounding = 1e-12;
+
 // A correlation within this of 1 is 1 to rounding: the fit is saturated.
 inline constexpr double kSaturated = 1e-8;
 

@@ -154,8 +154,10 @@ void Verifier::bound_objective(Attained& result) const {
     result.best_objective = result.covariance_trace - (n - 1) / n * proof.bound;
     result.proof = name(proof.how);
   }
-  const double f = result.covariance_trace - result.objective;
-  result.gap = std::max(0.0, result.objective - result.best_objective) / std::abs(f);
+  // f may be 0, of domains that have nothing in common: a difference of the size of rounding is none.
+  const double f = result.covariance_trace - result.objective, missing = result.objective - result.best_objective;
+  const bool none = missing <= thresholds::kObjectiveRounding * result.covariance_trace;
+  result.gap = none ? 0 : missing / std::abs(f);
   result.certified = result.gap <= thresholds::kProven;
 }
 

@@ -43,8 +43,7 @@ class Prover {
     if (!(bound < proof_.bound)) return;
     proof_.bound = std::max(bound, proof_.f);
     proof_.how = how;
-    const double scale = std::max(std::abs(proof_.f), kEpsilon * problem_.scale());
-    proof_.certified = proof_.bound - proof_.f <= options_.tolerance * scale;
+    proof_.certified = proof_.bound - proof_.f <= std::max(options_.tolerance * std::abs(proof_.f), rounding());
   }
 
   void pairwise(Bound how) {
@@ -69,7 +68,7 @@ class Prover {
 
   OptimalityProof finish() {
     const double rest = problem_.scale() - proof_.f, missing = proof_.bound - proof_.f;
-    proof_.gap = missing == 0 ? 0 : missing / std::abs(proof_.f);
+    proof_.gap = missing <= rounding() ? 0 : missing / std::abs(proof_.f);
     proof_.gap_of_scale = missing / problem_.scale();
     proof_.gap_of_objective = rest > 0 ? missing / rest : std::numeric_limits<double>::infinity();
     return std::move(proof_);
@@ -78,6 +77,9 @@ class Prover {
   bool certified() const { return proof_.certified; }
 
  private:
+  // f may be 0, of domains that have nothing in common.
+  double rounding() const { return thresholds::kObjectiveRounding * problem_.scale(); }
+
   // Bounds from every tenth iterate, and from the point that touches f nearest to it, which proves optimality exactly
   // where the iterates only come close.
   void by_admm(const Dual& dual, const TouchingPoints& touching, const DualPoint& start) {

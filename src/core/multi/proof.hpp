@@ -9,7 +9,7 @@
 namespace cgmca::multi {
 
 struct ProofOptions {
-  double tolerance = 1e-9;      // certified: bound - f <= tolerance · |f|
+  double tolerance = 1e-9;      // certified: bound - f <= tolerance · |f|, or rounding of the scale
   Index max_size = 3000;        // of a matrix K whose eigenvalues are computed; beyond it the pairwise bound
   Index max_iterations = 1000;  // of ADMM; 0: the quick test only
   Index min_iterations = 100;   // if max_work allows fewer, none: they would hardly improve the quick bound
@@ -28,7 +28,7 @@ struct OptimalityProof {
   double f = 0, bound = 0;  // f(D) <= the largest f <= bound
   bool certified = false;   // D is a global optimum to rounding
   Bound how = Bound::pairwise;
-  double gap = 0;               // (bound - f) / |f|
+  double gap = 0;               // (bound - f) / |f|; 0 where bound - f is rounding of the scale
   double gap_of_scale = 0;      // (bound - f) / Σ deg_i tr C_i
   double gap_of_objective = 0;  // (bound - f) / (Σ deg_i tr C_i - f), infinite where that is not positive
   Index size = 0;               // of the largest K; 0 where none was used

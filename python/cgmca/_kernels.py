@@ -1,7 +1,6 @@
 """A warning where OpenBLAS runs far slower than the processor allows."""
 
-import warnings
-
+from ._compat import warn_user
 from ._core import slow_kernels
 
 
@@ -10,6 +9,6 @@ def warn_of_slow_kernels():
     slow = slow_kernels()
     if slow is not None:
         used, faster = slow
-        warnings.warn(f"OpenBLAS uses its old kernels '{used}', several times slower than this processor allows. Set "
-                      f"the environment variable OPENBLAS_CORETYPE={faster} before Python starts, or install cgmca from "
-                      f"a wheel, which brings a current OpenBLAS", RuntimeWarning, stacklevel=3)
+        warn_user(f"OpenBLAS uses its old kernels '{used}', several times slower than this processor allows. Set the "
+                  f"environment variable OPENBLAS_CORETYPE={faster} before Python starts, or install cgmca from a wheel, "
+                  "which brings a current OpenBLAS", RuntimeWarning)

@@ -37,7 +37,7 @@ def test_slow_kernels_are_named_once_with_the_remedy():
     if better is None:
         pytest.skip("this processor has nothing better")
     description, warned = import_with("Prescott")
-    assert warned.count("RuntimeWarning") == 1
+    assert warned.count("RuntimeWarning") == 1 and warned.startswith("<string>:1: ")  # the program's line, not ours
     assert "'Prescott'" in warned and f"OPENBLAS_CORETYPE={better} before Python starts" in warned
     assert f"set OPENBLAS_CORETYPE={better} before the program starts" in description
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ inline std::string file_of(const std::uint8_t* data, std::size_t size) {
     std::abort();
   return path;
 }
+
+// Writes a file on the disk, for readers that look beside it.
+inline void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 // Everything in blocks of `block` samples after `skipped` ones, or nothing where it is refused.
 inline std::optional<Matrix> read_blocks(io::Opener open, const std::string& path, const ReadOptions& options,

@@ -121,6 +121,13 @@ TEST_F(Shares, AnIndexOfAnotherFileIsRefused) {
   const std::string index = bytes_of(path("a.csv.rows"));
   put_bytes(path("a.csv.rows"), index.substr(0, index.size() - 2));
   expect_says(refusal(), {"a.csv.rows", "damaged"});
+  // More rows than the file has bytes, fewer than none, an anchor beyond the end, no decimal mark.
+  const std::string start = index.substr(0, index.find('\n', index.find('\n') + 1) + 1);
+  for (const char* rest : {"999999999999 . 2\nend\n", "-5 . 2\nend\n", "5 . 2\n3 99999999999 4\nend\n", "5 x 2\nend\n",
+                           "many . 2\nend\n"}) {
+    put_bytes(path("a.csv.rows"), start + rest);
+    expect_says(refusal(), {"a.csv.rows", "damaged"});
+  }
   put_bytes(path("a.csv.rows"), "something else");
   expect_says(refusal(), {"is not an index"});
   expect_says(message_of<InvalidInput>([&] {

@@ -53,7 +53,7 @@ enum class SummaryForm { rows, qr, gram };
 inline constexpr std::array kAccumulates = {Accumulate::automatic, Accumulate::qr, Accumulate::gram};
 // All forms of a summary.
 inline constexpr std::array kSummaryForms = {SummaryForm::rows, SummaryForm::qr, SummaryForm::gram};
-const char* name(Accumulate accumulate);  // "automatic", "qr", "gram"
+const char* name(Accumulate accumulate);  // "auto", "qr", "gram"
 const char* name(SummaryForm form);       // "rows", "qr", "gram"
 
 // Whether samples that are in both of two summaries may be counted twice.

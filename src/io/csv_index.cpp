@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 
 #include "support/atomic_file.hpp"
 #include "support/file.hpp"
@@ -68,11 +69,17 @@ std::optional<RowIndex> load_row_index(const std::string& path) {
   if (state != state_of(path)) fail("was made of another file, or before the last change of");
   RowIndex index;
   lines >> index.rows >> index.mark >> index.mark_line;
+  // Each row has a byte at least. Offsets are in UTF-8, which is never twice as long as the file.
+  const std::uint64_t size = std::filesystem::file_size(path);
+  if (!lines || index.rows < 0 || static_cast<std::uint64_t>(index.rows) > size ||
+      std::string_view(".,?").find(index.mark) == std::string_view::npos)
+    fail("is a damaged index of");
   RowIndex::Anchor anchor;
   while (lines >> anchor.row >> anchor.place.offset >> anchor.place.line) {
     const bool rises = index.anchors.empty() || (anchor.row > index.anchors.back().row &&
                                                  anchor.place.offset > index.anchors.back().place.offset);
-    if (!rises || anchor.row < 0 || anchor.row > index.rows) fail("is a damaged index of");
+    if (!rises || anchor.row < 0 || anchor.row > index.rows || anchor.place.offset > 2 * size)
+      fail("is a damaged index of");
     index.anchors.push_back(anchor);
   }
   lines.clear();

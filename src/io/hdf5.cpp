@@ -81,32 +81,6 @@ Description describe(hid_t dataset) {
   return found;
 }
 
-// Whether the object belongs to a variable of Octave: "/x" itself.
-bool is_octaves_group(hid_t file, const std::string& name) {
-  return H5Aexists_by_name(file, name.c_str(), "OCTAVE_NEW_FORMAT", H5P_DEFAULT) > 0;
-}
-
-constexpr std::string_view octaves_value = "/value";
-
-bool is_octaves_value(hid_t file, const std::string& name) {
-  return name.size() > octaves_value.size() && name.ends_with(octaves_value) &&
-         is_octaves_group(file, name.substr(0, name.size() - octaves_value.size()));
-}
-
-// For features that were flattened in row-major order: where each one is whose axes, in reversed
-// order, are flattened in row-major order.
-std::vector<Index> reversed_order(const std::vector<hsize_t>& axes) {
-  std::vector<Index> order = {0};
-  Index stride = 1;
-  for (std::size_t axis = axes.size(); axis-- > 0; stride *= static_cast<Index>(axes[axis])) {
-    std::vector<Index> longer;
-    for (const Index place : order)
-      for (Index i = 0; i < static_cast<Index>(axes[axis]); ++i) longer.push_back(place + i * stride);
-    order = std::move(longer);
-  }
-  return order;
-}
-
 struct Listing {
   std::vector<Member> members;
   std::exception_ptr failure;
@@ -212,7 +186,7 @@ class Hdf5Source final : public BlockReader::Source {
       const std::vector<Member> members = list_datasets(session, file.get(), path);
       name = members[choose_member(path, members, name)].name;
     }
-    if (is_octaves_group(file.get(), name)) name += octaves_value;
+    if (is_octaves_group(file.get(), name)) name += "/value";
     const bool reversed = is_octaves_value(file.get(), name);
     columns_ = options.columns != reversed;
     Hdf5Handle dataset = open_dataset(file.get(), name, columns_);

@@ -86,6 +86,14 @@ Hdf5Handle number_type(const std::string& member = "");
 
 std::vector<std::uint64_t> extent_of(hid_t dataset);
 
+// Whether the object belongs to a variable of Octave, "/x"; whether the dataset holds its numbers,
+// "/x/value".
+bool is_octaves_group(hid_t file, const std::string& name);
+bool is_octaves_value(hid_t file, const std::string& name);
+// For features that were flattened in row-major order: where each one is whose axes, in reversed
+// order, are flattened in row-major order.
+std::vector<Index> reversed_order(const std::vector<hsize_t>& axes);
+
 // A text attribute; empty if there is none.
 std::string text_attribute(hid_t object, const char* name);
 

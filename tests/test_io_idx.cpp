@@ -114,9 +114,14 @@ TEST_F(IdxTest, WhatIsNoIdxIsRefused) {
   expect_says(refusal(""), {"is not an IDX array", "[]"});
   expect_says(refusal(std::string("\0\0\x0a\2", 4)), {"is not an IDX array", "[00 00 0a 02]"});
   expect_says(refusal(idx(0x08, {}, "x")), {"single number"});
-  put_gzip("a.csv.gz", "1,2\n");
-  expect_says(message_of<FormatError>([&] { read(path("a.csv.gz")); }),
+  put_gzip("a.gz", "1,2\n");
+  expect_says(message_of<FormatError>([&] { read(path("a.gz")); }),
               {"is not an IDX array, plain or compressed by gzip", "[31 2c 32 0a]"});
+}
+
+TEST_F(IdxTest, TextThatIsNamedATableIsReadAsOne) {
+  put_gzip("a.csv.gz", "1,2\n");
+  EXPECT_EQ(read(path("a.csv.gz")), (Matrix{{1}, {2}}));
 }
 
 TEST_F(IdxTest, DamagedCompressedDataAreRefused) {

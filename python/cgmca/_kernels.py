@@ -5,7 +5,15 @@ from ._core import slow_kernels
 
 
 def warn_of_slow_kernels():
-    """Warn, with the remedy, where OpenBLAS uses old kernels although the processor could do better."""
+    """Warn, with the remedy, where OpenBLAS uses old kernels although the processor could do better.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_slow_kernels()
+    >>> len(found) == (slow_kernels() is not None)
+    True
+    """
     slow = slow_kernels()
     if slow is not None:
         used, faster = slow

@@ -37,7 +37,19 @@ class CorrelationTest(NamedTuple):
 
 
 class CorrelationTests(Tuple[CorrelationTest, ...]):
-    """The tests for ``first`` = 1, 2, …; `print` shows them as a table."""
+    """The tests for ``first`` = 1, 2, …; `print` shows them as a table.
+
+    Examples
+    --------
+    >>> import numpy as np, cgmca
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> tests = cgmca.MCA().fit(X, np.c_[X[:, 0] + X[:, 1] ** 2]).tests()
+    >>> print(tests)
+    from   correlation       Wilks           F     df1       df2           p
+    1         0.764930    0.414882      40.194       2        57   1.291e-11
+    >>> tests.significant()
+    1
+    """
 
     __slots__ = ()
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -15,6 +16,7 @@
 #include "domains.hpp"
 #include "files.hpp"
 #include "options.hpp"
+#include "support/suggest.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportArguments {
-  std::string model, output;
+  std::string model, output, only;
 };
 
 // One array of the file, as it shall stand there; vectors are columns, so that A1*x + b1 is what apply does.
@@ -99,31 +101,75 @@ void write_arrays(const std::string& target, const std::vector<Array>& arrays) {
   }
 }
 
+// Those that --only names, in its order; all if it names none.
+std::vector<Array> selected(std::vector<Array> arrays, const std::string& only) {
+  if (only.empty()) return arrays;
+  std::vector<std::string> names;
+  for (const Array& array : arrays) names.push_back(array.name);
+  std::vector<Array> found;
+  for (const std::string& wanted : CLI::detail::split(only, ',')) {
+    const auto place = std::find(names.begin(), names.end(), wanted);
+    if (place == names.end()) {
+      const std::string near = did_you_mean(wanted, names);
+      throw UsageError(fmt::format("--only: the model has no '{}'{} {}", wanted,
+                                   near.empty() ? "; it has" : near + " It has", fmt::join(names, ", ")));
+    }
+    found.push_back(arrays[static_cast<std::size_t>(place - names.begin())]);
+  }
+  return found;
+}
+
+// Text holds one array a file: m.csv becomes m.A1.csv, m.b1.csv, …; or it is the only array's file.
+std::vector<Output> texts_of(const std::string& target, const std::vector<Array>& arrays) {
+  std::vector<Output> outputs;
+  for (const Array& array : arrays) {
+    fs::path path(target);
+    if (arrays.size() > 1) path.replace_extension(fmt::format(".{}{}", array.name, path.extension().string()));
+    outputs.push_back({path.string(), array.values.transpose(), {.feature_names = array.feature_names}});
+  }
+  return outputs;
+}
+
 void run(const Session& session, const ExportArguments& options) {
-  const std::string extension = fs::path(options.output).extension().string();
-  if (extension != ".mat" && extension != ".npz" && extension != ".h5" && extension != ".hdf5") {
-    throw UsageError(fmt::format("'{}': export writes .mat, .npz or .h5", options.output));
+  const std::string extension = extension_of(options.output);
+  const bool text = is_text(options.output);
+  if (!text && extension != ".mat" && extension != ".npz" && extension != ".h5" && extension != ".hdf5") {
+    throw UsageError(fmt::format("'{}': export writes .mat, .npz, .h5, .csv or .tsv", options.output));
   }
   check_target(options.output, {options.model});
   const Model model = Model::load(options.model);
-  const std::vector<Array> arrays = arrays_of(model);
-  write_arrays(options.output, arrays);
+  const std::vector<Array> arrays = selected(arrays_of(model), options.only);
+  std::vector<std::string> files = {options.output};
+  if (text) {
+    const std::vector<Output> outputs = texts_of(options.output, arrays);
+    files.clear();
+    for (const Output& output : outputs) {
+      check_target(output.target, {options.model});
+      files.push_back(output.target);
+    }
+    write_all(outputs);
+  } else {
+    write_arrays(options.output, arrays);
+  }
   Json shapes;
   Rows rows;
   for (const Array& array : arrays) {
     shapes[array.name] = {array.values.rows(), array.values.cols()};
     rows.emplace_back(array.name, fmt::format("{} × {}", array.values.rows(), array.values.cols()));
   }
-  session.result({{"file", options.output}, {"arrays", shapes}}, table(rows), {options.output});
+  session.result({{"file", options.output}, {"files", files}, {"arrays", shapes}}, table(rows), files);
 }
 
 }  // namespace
 
 void add_export(CLI::App& app, Session& session) {
   auto options = std::make_shared<ExportArguments>();
-  auto& command = *app.add_subcommand("export", "Write a model's numbers for other programs: MATLAB, NumPy, HDF5");
+  auto& command = *app.add_subcommand("export", "Write a model's numbers for other programs: MATLAB, NumPy, HDF5, CSV");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  add_output_option(command, options->output, "FILE", "The file to write: .mat, .npz or .h5");
+  add_output_option(command, options->output, "FILE",
+                    "The file to write: .mat, .npz or .h5; or .csv, .tsv: one file for each array, m.A1.csv of m.csv");
+  command.add_option("--only", options->only, "Only these arrays; a single one is the text file itself")
+      ->option_text("LIST");
   command.footer(
       "For domain 1, and with 2, 3, … for the others:\n"
       "  A1, b1        the map: A1*x + b1 is what apply makes of a sample x (a column)\n"
@@ -141,7 +187,8 @@ void add_export(CLI::App& app, Session& session) {
       "samples. A1_features has the features' names, if any.\n\n"
       "Examples:\n"
       "  cgmca export m -o m.mat\n"
-      "  cgmca export m -o m.npz --json");
+      "  cgmca export m -o m.npz --json\n"
+      "  cgmca export m --only A1,b1 -o m.csv");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }
 

@@ -138,7 +138,8 @@ void add_fuse(CLI::App& app, Session& session) {
   command.add_flag("--columns", options->map.input.columns, "Samples are the files' columns, and the output's");
   command
       .add_option("--id", options->map.input.id,
-                  "The column of text files that names samples, by its header or place; a CSV output keeps it")
+                  "The column of text files that names samples, by its header or place; a CSV output keeps it. none: "
+                  "all columns are features, also a first one without a name")
       ->option_text("NAME");
   add_precision_option(command, options->map.single);
   add_limit_options(command, options->map.limits);

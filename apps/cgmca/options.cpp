@@ -56,7 +56,7 @@ void add_precision_option(CLI::App& command, std::optional<bool>& single) {
 }
 
 void MapOptions::check() const {
-  if (!input.id.empty() && (input.columns || columns_out)) {
+  if (input.names_id() && (input.columns || columns_out)) {
     throw UsageError("--id names a column of keys, so samples must be rows: leave out --columns and --columns-out");
   }
 }

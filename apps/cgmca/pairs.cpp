@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <iterator>
-#include <map>
 #include <utility>
 
 #include "domains.hpp"
@@ -34,6 +32,7 @@ void check(const Session& session, SampleReader& reader, const Model& model, con
            Domain domain) {
   const DomainMap& map = model.domain(domain);
   const std::string whose = fmt::format("domain {} of '{}'", number(domain), model_path);
+  reader.suit(map.features(), map.feature_names, whose);
   if (reader.features() != map.features()) {
     throw WrongDimension(fmt::format("{} against {} ({} features){}", reader.shape(), whose, map.features(),
                                      reader.samples() == map.features()
@@ -62,6 +61,11 @@ void add_input(PairSources& sources, const std::string& given) {
 }
 
 }  // namespace
+
+void tell_notes(const Session& session, const SampleReader& reader) {
+  if (!session.leads()) return;
+  for (const std::string& note : reader.notes()) session.message(fmt::format("'{}': {}", reader.source(), note));
+}
 
 void take_order(const Session& session, SampleReader& reader, const std::vector<std::string>& names,
                 const std::string& whose) {
@@ -113,7 +117,7 @@ void PairSources::check() const {
 PairReader::PairReader(const PairSources& sources, const Session& session)
     : sources_(sources), session_(session), gaps_(matched_noun(sources.domains())) {
   sources.check();
-  if (!sources.match.empty() && !sources.input.id.empty()) throw UsageError("give --match or --id, not both");
+  if (!sources.match.empty() && sources.input.names_id()) throw UsageError("give --match or --id, not both");
   if (!sources.match.empty()) {
     if (sources.domains() != 2) {
       throw UsageError(fmt::format("--match pairs the images of two folders; {} inputs are given", sources.domains()));
@@ -123,7 +127,7 @@ PairReader::PairReader(const PairSources& sources, const Session& session)
     InputOptions input = sources.input;
     input.share = sources.part.has_value();
     for (const std::string& path : sources.paths) inputs_.emplace_back(path, input);
-    if (!sources.input.id.empty()) match_by_key();
+    sources.input.names_id() ? match_by_key() : find_ids();
   }
   if (sources.part) {
     for (SampleReader& input : inputs_) input.count_samples();
@@ -208,40 +212,6 @@ void PairReader::match_by_name() {
       fmt::format("{} images have no partner and are left out: {}", unmatched.size(), fmt::join(unmatched, ", ")));
 }
 
-// In the order of the first file, those keys that all files have.
-void PairReader::match_by_key() {
-  std::vector<std::vector<std::string>> keys;
-  std::map<std::string, std::vector<Index>> places;  // of each key, one a file as far as it is there
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    keys.push_back(inputs_[i].load());
-    for (std::size_t k = 0; k < keys[i].size(); ++k) {
-      std::vector<Index>& place = places[keys[i][k]];
-      if (place.size() == i) place.push_back(static_cast<Index>(k));
-    }
-  }
-  const auto matched = [&](const std::string& key) { return places.at(key).size() == inputs_.size(); };
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    std::vector<std::string> alone;
-    std::copy_if(keys[i].begin(), keys[i].end(), std::back_inserter(alone),
-                 [&](const std::string& key) { return !matched(key); });
-    if (alone.size() == keys[i].size()) {
-      throw InvalidInput(fmt::format("'{}' has no key (--id {}) that the others have too: {}", inputs_[i].source(),
-                                     sources_.input.id, few_of(alone)));
-    }
-    if (!alone.empty()) {
-      session_.message(fmt::format("{} of '{}' {} no partner: {}",
-                                   alone.size() == 1 ? "1 sample" : fmt::format("{} samples", alone.size()),
-                                   inputs_[i].source(), alone.size() == 1 ? "has" : "have", few_of(alone)));
-    }
-    std::vector<Index> picked;
-    for (const std::string& key : keys[0]) {
-      if (matched(key)) picked.push_back(places[key][i]);
-    }
-    inputs_[i].pick(std::move(picked));
-  }
-  first_samples_ = static_cast<Index>(keys[0].size());
-}
-
 Index PairReader::first_samples() const { return first_samples_.value_or(gaps_.seen()); }
 
 std::optional<Index> PairReader::samples() const { return share_ ? share_->samples : all_samples(); }
@@ -258,6 +228,10 @@ bool PairReader::streams() const {
 }
 
 std::vector<SampleReader::Block> PairReader::read_block() {
+  if (!notes_told_) {
+    for (const SampleReader& input : inputs_) tell_notes(session_, input);
+    notes_told_ = true;
+  }
   Index features = 0;
   for (const SampleReader& input : inputs_) features += input.features();
   Index count = block_samples(features);
@@ -462,6 +436,7 @@ SampleReader open_samples(const Session& session, const std::string& source, con
                           const Model& model, const std::string& model_path, Domain domain) {
   SampleReader reader(source, options);
   check(session, reader, model, model_path, domain);
+  tell_notes(session, reader);
   return reader;
 }
 

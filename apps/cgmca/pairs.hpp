@@ -84,6 +84,8 @@ class PairReader {
   void check_weights(std::optional<Index> weights, std::optional<Index> pairs) const;
   void match_by_name();  // --match
   void match_by_key();   // --id
+  void find_ids();       // without --id: first columns that name the samples
+  void compare_names();  // those that were found
   void open_weights();   // --weights
   void take_share();     // --part
   [[noreturn]] void fail_unequal();
@@ -99,6 +101,7 @@ class PairReader {
   Vector weights_;                     // of the pairs handed out last
   Index without_weight_ = 0;           // pairs of weight 0 so far
   std::optional<Share> share_;         // the pairs that are read; none: all
+  bool notes_told_ = false;            // of the inputs
 };
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
@@ -113,6 +116,8 @@ void add_to(Verifier& verifier, const PairReader::Block& block);
 // One input of apply and translate, with the same check.
 SampleReader open_samples(const Session& session, const std::string& source, const InputOptions& options,
                           const Model& model, const std::string& model_path, Domain domain);
+// Tells the notes of the input.
+void tell_notes(const Session& session, const SampleReader& reader);
 // The order of the names where both have them, with a note. `whose`: "domain 1 of 'm'".
 void take_order(const Session& session, SampleReader& reader, const std::vector<std::string>& names,
                 const std::string& whose);

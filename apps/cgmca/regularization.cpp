@@ -71,6 +71,8 @@ ExtraSamples read_extra(const Session& session, const ExtraSources& sources, con
   for (std::size_t i = 0; i < std::min(domains.size(), sources.paths.size()); ++i) {
     if (sources.paths[i].empty()) continue;
     SampleReader reader(sources.paths[i], sources.input);
+    reader.suit(domains[i].features, domains[i].feature_names, fmt::format("domain {}", i + 1));
+    tell_notes(session, reader);
     if (reader.features() != domains[i].features) {
       throw WrongDimension(fmt::format("'{}' has {} features, domain {} has {}", sources.paths[i], reader.features(),
                                        i + 1, domains[i].features));

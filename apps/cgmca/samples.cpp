@@ -12,6 +12,8 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "session.hpp"
@@ -61,8 +63,10 @@ void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
       ->option_text("magnitude|power|stack");
   command
       .add_option("--id", options.id,
-                  maps ? "The column of text files that names samples, by its header or place; CSV outputs keep it"
-                       : "Match samples by this column of text files (header or place from 1), not by their order")
+                  maps ? "The column of text files that names samples, by its header or place; CSV outputs keep it. "
+                         "none: all columns are features, also a first one without a name"
+                       : "Match samples by this column of text files (header or place from 1), not by their order. "
+                         "none: all columns are features, also a first one that looks like row numbers")
       ->option_text("NAME");
   std::vector<std::string> choices = {"error", "drop"};
   if (maps) choices.emplace_back("pass");
@@ -90,6 +94,7 @@ Index block_samples(Index features) { return cgmca::block_samples(features, 16'0
 SampleReader::SampleReader(const std::string& source, const InputOptions& options)
     : source_(source), options_(options), reader_(std::in_place, source, options.read()) {
   features_ = reader_->features();
+  notes_ = reader_->notes();
 }
 
 SampleReader::SampleReader(const std::string& folder, std::vector<std::string> images)
@@ -115,6 +120,48 @@ std::vector<std::string> SampleReader::feature_names() const {
   return ordered;
 }
 
+bool SampleReader::finds_ids() const {
+  return options_.id.empty() && !options_.columns && source_ != "-" && reader_ && reader_->is_text();
+}
+
+void SampleReader::reopen(const std::string& id) {
+  ReadOptions read = options_.read();
+  read.id = id;
+  reader_.emplace(source_, read);
+  features_ = reader_->features();
+  held_ = Block();
+  held_names_.clear();
+}
+
+void SampleReader::take_first_column_for_ids() { reopen("1"); }
+
+void SampleReader::suit(Index features, const std::vector<std::string>& names, const std::string& whose) {
+  if (!finds_ids() || features_ == features) return;
+  const auto has_names = [&](std::span<const std::string> own) {
+    return own.empty() || names.empty() || std::is_permutation(own.begin(), own.end(), names.begin(), names.end());
+  };
+  if (features_ + 1 == features) {
+    ReadOptions options = options_.read();
+    options.id = "none";
+    const BlockReader all(source_, options);
+    if (all.features() != features || !has_names(all.feature_names())) return;
+    reopen(options.id);
+    notes_ = {
+        fmt::format("the first column looks like names of the samples, but is a feature of {}. Fit again without "
+                    "it, unless it is one",
+                    whose)};
+  } else if (features_ == features + 1 && features >= 1) {
+    const std::vector<std::string> own = reader_->feature_names();
+    const bool by_names = !own.empty() && !names.empty();
+    if (by_names ? !has_names(std::span(own).subspan(1)) : !may_be_ids(first_feature(peek(kPeeked)))) return;
+    take_first_column_for_ids();
+    notes_ = {
+        fmt::format("the first column{} is taken for the samples' names: {} has only the other features. --id "
+                    "none makes it a feature",
+                    own.empty() ? "" : fmt::format(" '{}'", own.front()), whose)};
+  }
+}
+
 Index SampleReader::take_order_of(const std::vector<std::string>& names) {
   order_ = order_of(names, reader_ ? reader_->feature_names() : std::vector<std::string>{});
   return moved_by(order_);
@@ -130,19 +177,53 @@ SampleReader::Block SampleReader::next(Index count) {
     const auto begin = images_.begin() + position_;
     const auto end = begin + std::min(count, static_cast<Index>(images_.size()) - position_);
     block = begin == end ? Matrix(features_, 0) : read_images(source_, {begin, end});
-  } else if (reader_->single()) {
-    block = reader_->next_single(count);
+  } else if (columns_of(held_) > 0) {
+    block = take_held(count);
   } else {
-    block = reader_->next(count);
+    block = read(count);
   }
-  if (reader_ && !loaded_) ids_ = reader_->ids();
   position_ += columns_of(block);
   if (!order_.empty()) std::visit([&](auto& X) { X = X(order_, Eigen::all).eval(); }, block);
   return block;
 }
 
+SampleReader::Block SampleReader::read(Index count) {
+  Block block = reader_->single() ? Block(reader_->next_single(count)) : Block(reader_->next(count));
+  if (options_.names_id()) ids_ = reader_->ids();
+  return block;
+}
+
+const SampleReader::Block& SampleReader::peek(Index count) {
+  if (reader_ && !loaded_ && position_ == 0 && columns_of(held_) == 0) {
+    held_ = read(std::min(count, block_samples(features_)));
+    held_names_ = options_.names_id() ? std::vector<std::string>() : reader_->ids();
+  }
+  return held_;
+}
+
+SampleReader::Block SampleReader::take_held(Index count) {
+  return std::visit(
+      [&](auto& held) -> Block {
+        using Held = std::remove_reference_t<decltype(held)>;
+        const Index taken = std::min(count, held.cols());
+        Held block = held.leftCols(taken);
+        held = held.rightCols(held.cols() - taken).eval();
+        if (taken == count) return block;
+        const Block rest = read(count - taken);
+        const auto& more = std::get<Held>(rest);
+        block.conservativeResize(Eigen::NoChange, taken + more.cols());
+        block.rightCols(more.cols()) = more;
+        return block;
+      },
+      held_);
+}
+
 void SampleReader::skip(Index count) {
-  if (reader_ && !loaded_) reader_->skip(count);
+  if (reader_ && !loaded_) {
+    const Index held = std::min(count, columns_of(held_));
+    if (held > 0) take_held(held);
+    reader_->skip(count - held);
+  }
   position_ += count;
 }
 
@@ -184,6 +265,18 @@ void check_standard_input(const std::vector<std::string>& sources) {
   if (std::count(sources.begin(), sources.end(), "-") > 1) {
     throw UsageError("standard input (-) can be one input only; give files for the others");
   }
+}
+
+bool may_be_ids(const Vector& numbers) {
+  const std::set<double> different(numbers.begin(), numbers.end());
+  return std::ssize(different) == numbers.size() &&
+         std::all_of(numbers.begin(), numbers.end(), [](double x) { return x >= 0 && x == std::rint(x); });
+}
+
+Vector first_feature(const SampleReader::Block& block) {
+  return std::visit(
+      [](const auto& X) -> Vector { return X.rows() > 0 ? Vector(X.row(0).template cast<double>()) : Vector(); },
+      block);
 }
 
 Index columns_of(const SampleReader::Block& block) {

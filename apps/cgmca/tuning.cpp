@@ -205,8 +205,10 @@ Labelled read_labelled(const Session& session, const std::string& path, const st
   Labelled result;
   if (path.empty()) return result;
   SampleReader samples(path, input);
-  take_order(session, samples, reader.domains()[static_cast<std::size_t>(domain - 1)].feature_names,
-             fmt::format("domain {}", domain));
+  const DomainInfo info = reader.domains()[static_cast<std::size_t>(domain - 1)];
+  samples.suit(info.features, info.feature_names, fmt::format("domain {}", domain));
+  tell_notes(session, samples);
+  take_order(session, samples, info.feature_names, fmt::format("domain {}", domain));
   for_complete_samples(session, "samples without partners read", samples, Missing::error,
                        [&](const Matrix& X) { result.X = appended(std::move(result.X), X); });
   if (labels.empty()) return result;

@@ -21,10 +21,10 @@ _COMPLEX = ("refuse", "magnitude", "power", "stack")
 
 @overload
 def read(source: Path, *, columns: bool = ..., frame: Literal[False] = ...,
-         complex: str = ...) -> NDArray[np.float64]: ...
+         complex: str = ..., id: str = ...) -> NDArray[np.float64]: ...
 @overload
-def read(source: Path, *, columns: bool = ..., frame: Literal[True], complex: str = ...) -> Any: ...
-def read(source: Path, *, columns: bool = False, frame: bool = False, complex: str = "refuse") -> Any:
+def read(source: Path, *, columns: bool = ..., frame: Literal[True], complex: str = ..., id: str = ...) -> Any: ...
+def read(source: Path, *, columns: bool = False, frame: bool = False, complex: str = "refuse", id: str = "") -> Any:
     """The matrix of a file, samples as rows, as the command line reads it.
 
     Parameters
@@ -39,6 +39,10 @@ def read(source: Path, *, columns: bool = False, frame: bool = False, complex: s
         Return a pandas DataFrame, which has the names of the features where the file has them.
     complex : {'refuse', 'magnitude', 'power', 'stack'}
         What complex numbers are read as: an error, ``|x|``, ``|x|²``, or real parts and imaginary parts as separate features.
+    id : str
+        Of .csv and .tsv: the column that names the samples, by its header or its place from 1; it is not a feature.
+        ``"none"``: all columns are features. If empty, a first column without a name names the samples if it can, as
+        the row numbers that pandas' ``to_csv`` and R's ``write.csv`` write; a warning says so.
 
     Returns
     -------
@@ -59,12 +63,13 @@ def read(source: Path, *, columns: bool = False, frame: bool = False, complex: s
     as_choice("complex", complex, _COMPLEX)
     path = os.fspath(source)
     if path.endswith(_ARROW):
+        _check_no_id(path, id)
         X, names = _read_arrow(path)
         X, names = (np.ascontiguousarray(X.T), None) if columns else (X, names)
     elif frame:
-        X, names = _read_named(path, columns, complex)
+        X, names = _read_named(path, columns, complex, id)
     else:
-        return _core.read(path, columns, complex)
+        return _core.read(path, columns, complex, id)
     if not frame:
         return X
     import pandas
@@ -72,7 +77,7 @@ def read(source: Path, *, columns: bool = False, frame: bool = False, complex: s
 
 
 def read_blocks(source: Path, size: int = 4096, *, columns: bool = False,
-                complex: str = "refuse") -> Iterator[NDArray[np.float64]]:
+                complex: str = "refuse", id: str = "") -> Iterator[NDArray[np.float64]]:
     """The same in blocks of at most ``size`` samples, in bounded memory where the format allows.
 
     Examples
@@ -91,6 +96,8 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False,
         raise ValueError(f"blocks of {size} samples; at least 1 is needed")
     as_choice("complex", complex, _COMPLEX)
     path = os.fspath(source)
+    if path.endswith(_ARROW):
+        _check_no_id(path, id)
     if path.endswith(".parquet") and not columns:
         pyarrow = _pyarrow(path)
         for batch in _parquet(path).iter_batches(size):
@@ -99,7 +106,7 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False,
         X = read(path, columns=columns)
         yield from (X[first:first + size] for first in range(0, len(X), size))
     else:
-        reader = _core.BlockReader(path, columns, complex)
+        reader = _core.BlockReader(path, columns, complex, id=id)
         while len(block := reader.next(size)):
             yield block
 
@@ -115,8 +122,13 @@ def write(target: Path, X: ArrayLike, *, columns: bool = False) -> None:
     _core.write(os.fspath(target), _tables.plain(X), [] if names is None else list(names), columns)
 
 
-def _read_named(path: str, columns: bool, complex: str) -> Tuple[Any, Optional[list[str]]]:
-    reader = _core.BlockReader(path, columns, complex)
+def _check_no_id(path: str, id: str) -> None:
+    if id not in ("", "none"):
+        raise ValueError(f"'{path}' has no ID column '{id}': only text files (.csv, .tsv) have one")
+
+
+def _read_named(path: str, columns: bool, complex: str, id: str) -> Tuple[Any, Optional[list[str]]]:
+    reader = _core.BlockReader(path, columns, complex, id=id)
     parts = []
     while len(block := reader.next(1 << 16)):
         parts.append(block)

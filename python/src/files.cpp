@@ -1,9 +1,12 @@
 // Reading and writing matrices.
 #include <cgmca/io.hpp>
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <limits>
 #include <mutex>
+#include <utility>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -11,9 +14,10 @@
 namespace cgmca::python {
 namespace {
 
-ReadOptions options_of(bool columns, const std::string& complex) {
+ReadOptions options_of(bool columns, const std::string& complex, const std::string& id) {
   ReadOptions options;
   options.columns = columns;
+  options.id = id;
   options.complex = complex == "magnitude" ? ComplexAs::magnitude
                     : complex == "power"   ? ComplexAs::power
                     : complex == "stack"   ? ComplexAs::stack
@@ -21,16 +25,28 @@ ReadOptions options_of(bool columns, const std::string& complex) {
   return options;
 }
 
-Matrix read_whole(const std::string& source, const ReadOptions& options) {
+// What was decided about the file that nobody has said is a warning.
+BlockReader open_source(const std::string& source, const ReadOptions& options) {
   check_exists(file_of(source));
+  BlockReader reader(source, options);
+  for (const std::string& note : reader.notes()) {
+    if (PyErr_WarnEx(PyExc_UserWarning, fmt::format("'{}': {}", source, note).c_str(), 2) < 0) {
+      throw py::error_already_set();
+    }
+  }
+  return reader;
+}
+
+Matrix read_whole(const std::string& source, const ReadOptions& options) {
+  BlockReader reader = open_source(source, options);
   const py::gil_scoped_release release;
-  return read(source, options);
+  return reader.next(std::numeric_limits<Index>::max());
 }
 
 // A reader that several Python threads may use at once, one after another.
 class SharedReader {
  public:
-  SharedReader(const std::string& source, const ReadOptions& options) : reader_(source, options) {}
+  explicit SharedReader(BlockReader reader) : reader_(std::move(reader)) {}
 
   template <class Work>
   auto use(Work work) {
@@ -49,10 +65,10 @@ class SharedReader {
 void bind_files(py::module_& module) {
   module.def(
       "read",
-      [](const std::string& source, bool columns, const std::string& complex) {
-        return to_rows(read_whole(source, options_of(columns, complex)));
+      [](const std::string& source, bool columns, const std::string& complex, const std::string& id) {
+        return to_rows(read_whole(source, options_of(columns, complex, id)));
       },
-      py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse");
+      py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse", py::arg("id") = "");
   module.def(
       "write",
       [](const std::string& target, const py::object& X, std::vector<std::string> feature_names, bool columns) {
@@ -86,13 +102,14 @@ void bind_files(py::module_& module) {
   py::class_<SharedReader> reader(module, "BlockReader", "A matrix read in blocks of samples.");
   refuse_pickle(reader);
   reader
-      .def(py::init([](const std::string& source, bool columns, const std::string& complex, bool share) {
-             check_exists(file_of(source));
-             ReadOptions options = options_of(columns, complex);
+      .def(py::init([](const std::string& source, bool columns, const std::string& complex, bool share,
+                       const std::string& id) {
+             ReadOptions options = options_of(columns, complex, id);
              options.share = share;
-             return std::make_unique<SharedReader>(source, options);
+             return std::make_unique<SharedReader>(open_source(source, options));
            }),
-           py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse", py::arg("share") = false)
+           py::arg("source"), py::arg("columns") = false, py::arg("complex") = "refuse", py::arg("share") = false,
+           py::arg("id") = "")
       .def("count_samples",
            [](SharedReader& self) { return self.use([](BlockReader& own) { return own.count_samples(); }); })
       .def(

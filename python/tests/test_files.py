@@ -1,6 +1,7 @@
 """read, read_blocks, write; the data sets."""
 
 import gzip
+import warnings
 
 import numpy as np
 import pytest
@@ -99,3 +100,23 @@ def test_names_of_a_frame_are_written_and_read_back(tmp_path):
     cgmca.write(str(tmp_path / "f.mat:W"), frame, columns=True)
     assert np.array_equal(cgmca.read(str(tmp_path / "f.mat:W"), columns=True), frame.to_numpy())
     assert cgmca.read(str(tmp_path / "f.mat:Z"), frame=True).equals(frame)
+
+
+def test_row_numbers_of_to_csv_are_no_feature(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(3)
+    X, Y = random.normal(size=(2, 200, 3))
+    for name, table in (("x.csv", X), ("y.csv", Y)):
+        pandas.DataFrame(table, columns=["a", "b", "c"]).to_csv(tmp_path / name)
+    with pytest.warns(UserWarning, match="the first column has no name"):
+        read = [cgmca.read(tmp_path / name) for name in ("x.csv", "y.csv")]
+    assert np.array_equal(read[0], X) and np.array_equal(read[1], Y)
+    assert cgmca.MCA(1).fit(*read).canonical_correlations_[0] < 0.4
+    with pytest.warns(UserWarning, match="--id none"):
+        assert list(cgmca.read(tmp_path / "x.csv", frame=True).columns) == ["a", "b", "c"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cgmca.read(tmp_path / "x.csv", id="none").shape == (200, 4)
+        assert np.array_equal(np.vstack(list(cgmca.read_blocks(tmp_path / "x.csv", 30, id="1"))), X)
+    with pytest.raises(ValueError, match="no ID column 'b'"):
+        cgmca.read(tmp_path / "x.parquet", id="b")

@@ -109,10 +109,13 @@ class Csv : public BlockReader::Source {
 
   // The index was made without a named ID column, which may change whether the first line is a header.
   void count() override {
-    if (samples()) return;
-    if (!records_.repeats())
+    if (index_) return;
+    if (!records_.repeats()) {
+      if (ended_) return;
       throw InvalidInput("the samples of standard input cannot be counted beforehand; save it to a file");
-    if (dialect_.id < 0 || dialect_.found_id) index_ = load_row_index(path_);
+    }
+    if (dialect_.id < 0 || dialect_.found_id) index_ = load_row_index(path_);  // refuses one of another file
+    if (!index_ && ended_) return;
     if (!index_) index_ = rows_left();
     mark_ = index_->mark == '.' ? Mark::point : index_->mark == ',' ? Mark::comma : mark_;
     mark_line_ = index_->mark_line;

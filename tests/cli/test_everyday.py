@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from conftest import PROGRAM
+from conftest import PROGRAM, ROOT
 
 
 def failure(folder, *arguments, **more):
@@ -266,6 +266,41 @@ def test_an_exported_model_maps_as_apply_does(folder, target):
     assert np.allclose(np.asarray(found["correlations"]).reshape(-1), info["singular_B"])
 
 
+def test_a_model_is_exported_as_text_one_file_an_array(folder):
+    names = ["1100", "1102", "x", "y", "z", "u", "v"]
+    np.savetxt(folder / "a.csv", folder.a, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+    folder.ok("fit", "a.csv", "b.npy", "--cov", "identity:3", "-o", "m")
+    result = folder.ok("export", "m", "-o", "t.csv", "--json").json
+    assert set(result["files"]) == {f"t.{name}.csv" for name in result["arrays"]} <= folder.names()
+    folder.ok("apply", "m", "--domain", 1, "a.csv", "-o", "z.npy")
+    lines = (folder / "t.A1.csv").read_text().splitlines()
+    assert lines[0] == ",".join(names)
+    A, b = np.loadtxt(lines[1:], delimiter=","), np.loadtxt(folder / "t.b1.csv")
+    assert np.allclose(folder.a @ A.T + b, np.load(folder / "z.npy"), atol=1e-9)
+    folder.ok("export", "m", "--only", "A1", "-o", "one.tsv")
+    assert np.array_equal(np.loadtxt(folder / "one.tsv", skiprows=1), A)
+    folder.ok("export", "m", "--only", "A1,b1", "-o", "two.npz")
+    assert set(np.load(folder / "two.npz").files) == {"A1", "A1_features", "b1"}
+    assert "the model has no 'a1', did you mean 'A1'?" in folder.fails(2, "export", "m", "--only", "a1", "-o", "no.csv")
+    # none of them where one cannot be written
+    (folder / "half.bound.csv").mkdir()
+    assert "it is a folder" in folder.fails(5, "export", "m", "-o", "half.csv")
+
+
+def test_info_of_a_member_shows_only_that(folder):
+    np.savez(folder / "two.npz", x=folder.a, xy=folder.b)
+    found = folder.ok("info", "two.npz:x", "--json").json
+    assert [array["name"] for array in found["arrays"]] == ["x"]
+    fixtures = ROOT / "tests" / "fixtures"
+    found = folder.ok("info", fixtures / "object.mat", "--json").json["arrays"]
+    assert {"m5spec.data", "m5spec.name"} <= {array["name"] for array in found}
+    found = folder.ok("info", f"{fixtures / 'object.mat'}:m5spec", "--json").json["arrays"]
+    assert [array["name"] for array in found] == ["m5spec.name", "m5spec.data", "m5spec.axisscale"]
+    found = folder.ok("info", f"{fixtures / 'octave.h5'}:flat", "--json").json["arrays"]
+    assert [(array["name"], array["shape"]) for array in found] == [("/flat/type", []), ("/flat/value", [2, 12])]
+    assert "holds no 'z'; it holds 'x', 'xy'" in folder.fails(3, "info", "two.npz:z")
+
+
 def test_octave_reads_an_exported_model(folder):
     import shutil
     if shutil.which("octave-cli") is None:
@@ -287,6 +322,6 @@ def test_a_model_is_no_mat_file(folder):
         assert "cgmca export" in message
     folder.model()
     assert "-o" in folder.fails(2, "export", "m")
-    assert ".mat" in folder.fails(2, "export", "m", "-o", "m.csv")
+    assert ".mat" in folder.fails(2, "export", "m", "-o", "m.txt")
     os.rename(folder / "m", folder / "x.npz")
     folder.ok("info", "x.npz")  # a model is told by its content

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from conftest import PROGRAM
+from conftest import PROGRAM, Folder
 
 A_NAMES = ["age", "height", "weight", "pulse", "steps", "sleep", "score"]
 B_NAMES = ["b1", "b2", "b3", "b4", "b5"]
@@ -232,3 +232,125 @@ def test_mapped_samples_keep_their_keys(named):
     assert (named / "t.csv").read_text().splitlines()[0] == "id," + ",".join(B_NAMES)
     named.ok("translate", "m", "--from", 2, "--to", 1, "t.csv", "--id", "id", "-o", "back.npy")
     assert np.load(named / "back.npy").shape == (60, 7)
+
+
+@pytest.fixture
+def noise(tmp_path):
+    """Two files of independent noise, as R's write.csv and pandas' to_csv write them, and the same without row numbers."""
+    random = np.random.default_rng(7)
+    folder = Folder(tmp_path)
+    x, y = random.normal(size=(200, 3)), random.normal(size=(200, 2))
+    rows = [f"{i}," + ",".join(map(repr, row)) for i, row in enumerate(x.tolist())]
+    (folder / "pandas.csv").write_text("\n".join([",x1,x2,x3", *rows]) + "\n")
+    rows = [f'"{i + 1}",' + ",".join(map(repr, row)) for i, row in enumerate(y.tolist())]
+    (folder / "r.csv").write_text("\n".join(['"","y1","y2"', *rows]) + "\n")
+    write_csv(folder / "x.csv", x, ["x1", "x2", "x3"])
+    write_csv(folder / "y.csv", y, ["y1", "y2"])
+    folder.x, folder.y = x, y
+    return folder
+
+
+def first_correlation(result):
+    return result.json["singular_B"][0]
+
+
+def test_row_numbers_are_no_feature_unless_it_is_said(noise):
+    plain = noise.ok("fit", "x.csv", "y.csv", "-o", "plain", "--json")
+    assert first_correlation(plain) < 0.4 and not plain.err
+    result = noise.ok("fit", "pandas.csv", "r.csv", "-o", "m", "--json")
+    assert result.json["dims"] == [3, 2] and first_correlation(result) == first_correlation(plain)
+    for file, cells in [("pandas.csv", "0, 1, 2"), ("r.csv", "1, 2, 3")]:
+        assert f"'{file}': the first column has no name ({cells}, …): it is taken for the samples' names" in result.err
+    assert "--id none" in result.err
+    assert noise.ok("summarize", "pandas.csv", "r.csv", "-o", "s", "--json").json["dims"] == [3, 2]
+    noise.ok("verify", "m", "pandas.csv", "r.csv")
+    noise.ok("tune", "pandas.csv", "r.csv", "--ranks", "1", "--ridges", "0", "--folds", "2",
+             "--repeats", "1")
+    for command in (["apply", "m", "--domain", "1", "pandas.csv"], ["fuse", "m", "pandas.csv", "r.csv"],
+                    ["translate", "m", "--from", "1", "--to", "2", "pandas.csv"]):
+        told = noise.ok(*command, "-o", "with.npy")
+        assert "the first column has no name" in told.err
+        silent = noise.ok(*(word.replace("pandas", "x").replace("r.csv", "y.csv") for word in command), "-o", "out.npy")
+        assert not silent.err
+        assert np.array_equal(np.load(noise / "with.npy"), np.load(noise / "out.npy"))
+    info = noise.ok("info", "pandas.csv", "--json").json["arrays"][0]
+    assert info["shape"] == [200, 3] and "the first column has no name" in info["type"]
+    # said otherwise: the row numbers are features, which match perfectly
+    result = noise.ok("fit", "pandas.csv", "r.csv", "--id", "none", "-o", "old", "--json")
+    assert result.json["dims"] == [4, 3] and first_correlation(result) > 1 - 1e-12 and not result.err
+
+
+def test_a_model_fitted_with_row_numbers_still_reads_them(noise):
+    noise.ok("fit", "pandas.csv", "r.csv", "--id", "none", "-o", "old")
+    result = noise.ok("apply", "old", "--domain", "1", "pandas.csv", "-o", "z.npy")
+    assert "is a feature of domain 1 of 'old'. Fit again without it" in result.err
+    noise.ok("apply", "old", "--domain", "1", "pandas.csv", "--id", "none", "-o", "same.npy")
+    assert np.array_equal(np.load(noise / "z.npy"), np.load(noise / "same.npy"))
+    noise.ok("verify", "old", "pandas.csv", "r.csv")
+
+
+def test_numbers_that_are_the_same_in_all_inputs_name_the_samples(noise):
+    ids = [f"{i}" for i in np.random.default_rng(1).permutation(5000)[:200]]
+    write_csv(noise / "kx.csv", noise.x, ["x1", "x2", "x3"], ids)
+    write_csv(noise / "ky.csv", noise.y, ["y1", "y2"], ids)
+    plain = noise.ok("fit", "x.csv", "y.csv", "-o", "plain", "--json")
+    result = noise.ok("fit", "kx.csv", "ky.csv", "-o", "m", "--json")
+    assert result.json["dims"] == [3, 2] and first_correlation(result) == first_correlation(plain)
+    assert f"'kx.csv': the first column ({', '.join(ids[:3])}, …) is the same in all inputs" in result.err
+    assert "--id none makes it a feature, --id 1 matches by it" in result.err
+    noise.ok("verify", "m", "kx.csv", "ky.csv")
+    noise.ok("summarize", "kx.csv", "ky.csv", "--part", "2/3", "-o", "part")
+    # one file alone: the model has its other features, by name
+    told = noise.ok("apply", "m", "--domain", "2", "ky.csv", "-o", "z.npy")
+    assert "the first column 'id' is taken for the samples' names: domain 2 of 'm' has only the other" in told.err
+    noise.ok("apply", "m", "--domain", "2", "y.csv", "-o", "same.npy")
+    assert np.array_equal(np.load(noise / "z.npy"), np.load(noise / "same.npy"))
+    noise.ok("fuse", "m", "--domains", "2", "ky.csv", "-o", "f.npy")
+    for files in (["kx.csv", "ky.csv"], ["kx.csv", "ky.csv", "--id", "none"]):
+        dims = noise.ok("fit", *files, "-o", "n", "--json").json["dims"]
+        noise.ok("verify", "n", *files[:2])
+        assert dims == ([4, 3] if "none" in files else [3, 2])
+
+
+def test_equal_first_columns_that_may_be_measured_are_told_and_kept(noise):
+    times = np.linspace(0.5, 9, 200)[:, None]
+    write_csv(noise / "tx.csv", np.hstack([times, noise.x]), ["t", "x1", "x2", "x3"])
+    write_csv(noise / "ty.csv", np.hstack([times, noise.y]), ["t", "y1", "y2"])
+    result = noise.ok("fit", "tx.csv", "ty.csv", "-o", "m", "--json")
+    assert result.json["dims"] == [4, 3]
+    assert "is the same in all inputs. As a feature it has a correlation of 1" in result.err
+    assert not noise.ok("fit", "x.csv", "x.csv", "-o", "m").err
+    counted = np.arange(200.0)[:, None]
+    np.save(noise / "nx.npy", np.hstack([counted, noise.x]))
+    np.save(noise / "ny.npy", np.hstack([counted, noise.y]))
+    assert "is the same in all inputs" in noise.ok("fit", "nx.npy", "ny.npy", "-o", "m").err
+
+
+def test_row_names_in_another_order_are_told(noise):
+    lines = (noise / "r.csv").read_text().splitlines()
+    (noise / "sorted.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    result = noise.ok("fit", "pandas.csv", "sorted.csv", "-o", "m")
+    assert "'sorted.csv': sample 1 is called '200', but '0' in 'pandas.csv'; samples are matched by their order" in result.err
+
+
+def test_a_header_of_wavelengths_is_a_header(noise):
+    names = ["1100", "1102.5", "1105"]
+    (noise / "w.csv").write_text("\n".join([",".join(["", *names]), *(
+        f"s{i}," + ",".join(map(repr, row)) for i, row in enumerate(noise.x.tolist()))]) + "\n")
+    result = noise.ok("fit", "w.csv", "y.csv", "-o", "m", "--json")
+    assert result.json["n"] == 200 and result.json["feature_names"][0] == names
+    noise.ok("translate", "m", "--from", "1", "--to", "2", "w.csv", "--id", "1", "-o", "t.csv")
+    assert (noise / "t.csv").read_text().splitlines()[1].startswith("s0,")
+
+
+def test_numeric_names_of_features_stand_in_a_line_of_their_own(noise):
+    names, ids = ["1100", "1102.5", "1105"], [f"p{i}" for i in range(200)]
+    write_csv(noise / "w.csv", noise.x, names, ids)
+    write_csv(noise / "k.csv", noise.y, ["y1", "y2"], ids)
+    noise.ok("fit", "w.csv", "k.csv", "--id", "id", "-o", "m")
+    noise.ok("translate", "m", "--from", "2", "--to", "1", "k.csv", "--id", "1", "-o", "tr.csv")
+    lines = (noise / "tr.csv").read_text().splitlines()
+    assert len(lines) == 201 and lines[0] == "id,1100,1102.5,1105" and lines[1].startswith("p0,")
+    for id in ("id", "1"):
+        noise.ok("translate", "m", "--from", "1", "--to", "2", "tr.csv", "--id", id, "-o", "back.csv")
+        assert len((noise / "back.csv").read_text().splitlines()) == 201

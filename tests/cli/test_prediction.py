@@ -38,6 +38,23 @@ def test_fuse_uses_the_other_domain_of_a_sample_that_lacks_one(folder):
     assert np.allclose(fused[4], alone[4]) and not np.allclose(fused[5], alone[5])
 
 
+def test_fuse_keeps_the_keys_of_its_samples(folder):
+    folder.model("--cov", "identity:3")
+    for name, X in (("a", folder.a), ("b", folder.b)):
+        (folder / f"{name}.csv").write_text("\n".join([",".join(["key", *(f"{name}{i}" for i in range(X.shape[1]))]), *(
+            f"p{i}," + ",".join(map(repr, row)) for i, row in enumerate(X.tolist()))]) + "\n")
+    folder.ok("fuse", "m", "a.npy", "b.npy", "-o", "z.npy")
+    folder.ok("fuse", "m", "a.csv", "b.csv", "--id", "key", "-o", "z.csv")
+    lines = (folder / "z.csv").read_text().splitlines()
+    assert lines[0] == "key,c1,c2,c3" and lines[60].startswith("p59,")
+    assert np.array_equal(np.loadtxt(lines[1:], delimiter=",", usecols=(1, 2, 3)), np.load(folder / "z.npy"))
+    swapped = (folder / "b.csv").read_text().replace("p7,", "q,")
+    (folder / "b.csv").write_text(swapped)
+    assert "'a.csv' has the key 'p7' where 'b.csv' has 'q'" in folder.fails(
+        3, "fuse", "m", "a.csv", "b.csv", "--id", "key", "-o", "y.csv")
+    assert "leave out --columns" in folder.fails(2, "fuse", "m", "a.csv", "--id", "key", "--columns", "-o", "y.csv")
+
+
 @pytest.mark.parametrize("arguments, status, message", [
     (["a.npy"], 2, "the model has 2 domains, and 1 input is given; say with --domains which"),
     (["--domains", "1,1", "a.npy", "a.npy"], 2, "--domains names domain 1 twice"),

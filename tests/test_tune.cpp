@@ -70,6 +70,46 @@ TEST(Folds, AreBalancedAndDifferFromRepeatToRepeat) {
   EXPECT_EQ(folds.all().samples(), 53);
 }
 
+// Parts of one row each, and parts of parts: folds stay balanced, fold_of says where each sample is, and a file keeps it.
+TEST(Folds, StayBalancedWhenManySmallPartsAreMerged) {
+  Random random(31);
+  const Pairs pairs = random_pairs(random, 3, 2, 40);
+  const auto part = [&](Index first, Index count) {
+    Folds folds({3, 2}, dealt(5, 2));
+    folds.add(pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count));
+    return folds;
+  };
+  Folds single({3, 2}, dealt(5, 2)), nested({3, 2}, dealt(5, 2));
+  for (Index j = 0; j < 40; ++j) single.merge(part(j, 1));
+  for (Index first = 0; first < 40; first += 4) {
+    Folds four = part(first, 1);
+    four.merge(part(first + 1, 3));
+    nested.merge(four);
+  }
+  for (const Folds* merged : {&single, &nested}) {
+    const Folds read = Folds::from_bytes(merged->to_bytes());
+    for (Index repeat = 0; repeat < 2; ++repeat) {
+      for (Index fold = 0; fold < 5; ++fold) {
+        std::vector<Index> mine;
+        for (Index j = 0; j < 40; ++j) {
+          if (merged->fold_of(repeat, j) == fold) mine.push_back(j);
+          EXPECT_EQ(read.fold_of(repeat, j), merged->fold_of(repeat, j));
+        }
+        EXPECT_EQ(mine.size(), 8U);
+        ASSERT_EQ(merged->held_out(repeat, fold).samples(), 8);
+        const Matrix X1 = pairs.X1(Eigen::all, mine);
+        EXPECT_LT(relative(merged->held_out(repeat, fold).mean(Domain::one), X1.rowwise().mean()), 1e-12);
+      }
+    }
+  }
+  Folds again({3, 2}, dealt(5, 2));
+  for (Index j = 0; j < 40; ++j) again.merge(part(j, 1));
+  EXPECT_EQ(again.to_bytes(), single.to_bytes());
+  TuneOptions options;
+  options.ranks = {1};
+  EXPECT_FALSE(tune(single, options).trials.empty());
+}
+
 TEST(Folds, MergeIntoWhatRefittingTheRawDataGives) {
   Random random(2);
   for (Index n : {40, 400}) {

@@ -53,8 +53,11 @@ class Folds {
     add(MatchedSamples{X1, X2}, weights);
   }
 
-  // Adds the samples of `other`, each to the fold of the same number, as if they had been added after ours. Throws
-  // InvalidInput if the options differ, and as Summary::merge does; then nothing has changed.
+  // Adds the samples of `other` after ours. Each fold of `other` goes to a fold of ours as a whole, the fullest to the
+  // emptiest, equal ones as the seed and the number of our samples decide: folds never differ by more than one sample,
+  // if no samples are added between merges. So the same merges in the same order give the same folds, and merges in
+  // another order give others. Throws InvalidInput if the options differ, and as Summary::merge does; then nothing has
+  // changed.
   void merge(const Folds& other);
 
   const FoldOptions& options() const { return options_; }  // as given to the constructor
@@ -86,9 +89,12 @@ class Folds {
   void deal(const MatchedSamples& X, const Vector& weights);  // no weights: 1 each
   TensorWriter pack() const;
   static Folds unpack(const TensorReader& file);
+  void unpack_places(const TensorReader& file);
 
   FoldOptions options_;
-  std::vector<Index> dealt_;                 // samples dealt together, from the first deal on: one entry a merged set
+  std::vector<Index> dealt_;  // samples dealt together, from the first deal on: one entry a merged set
+  // For each of them, [repeat][fold]: the fold that the samples dealt to this one are in. Empty: the same.
+  std::vector<std::vector<std::vector<Index>>> placed_;
   std::vector<std::vector<Summary>> parts_;  // [repeat][fold]
 };
 

@@ -29,6 +29,24 @@ Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
   return order_of_folds(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
 }
 
+Index placed(const std::vector<std::vector<Index>>& places, Index repeat, Index fold) {
+  return places.empty() ? fold : places[static_cast<std::size_t>(repeat)][static_cast<std::size_t>(fold)];
+}
+
+// To which of our folds each of other ones goes: their fullest to our emptiest. `order` decides among equal ones.
+std::vector<Index> balanced(const std::vector<Summary>& ours, const std::vector<Summary>& others,
+                            const std::vector<std::uint32_t>& order) {
+  std::vector<std::size_t> empty(order.begin(), order.end()), full(others.size());
+  std::iota(full.begin(), full.end(), std::size_t{0});
+  std::stable_sort(empty.begin(), empty.end(),
+                   [&](std::size_t a, std::size_t b) { return ours[a].samples() < ours[b].samples(); });
+  std::stable_sort(full.begin(), full.end(),
+                   [&](std::size_t a, std::size_t b) { return others[a].samples() > others[b].samples(); });
+  std::vector<Index> to(ours.size());
+  for (std::size_t k = 0; k < to.size(); ++k) to[full[k]] = static_cast<Index>(empty[k]);
+  return to;
+}
+
 // What Folds::repeats() is by default. It never grows with the number of samples, so that every repeat that is needed
 // later has received all samples.
 Index repeats_for(const FoldOptions& options, Index samples, Index features) {
@@ -48,7 +66,8 @@ std::string prefix_of(std::size_t repeat, std::size_t fold) { return fmt::format
 
 }  // namespace
 
-Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options) : options_(options), dealt_(1, 0) {
+Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options)
+    : options_(options), dealt_(1, 0), placed_(1) {
   if (options.folds < 2) throw InvalidInput(fmt::format("{} folds; at least 2 are needed", options.folds));
   if (options.repeats < 0) throw InvalidInput(fmt::format("{} repeats; at least 1 is needed", options.repeats));
   const Index repeats = repeats_for(options, 0, all_features(domains));
@@ -75,7 +94,8 @@ void Folds::deal(const MatchedSamples& X, const Vector& weights) {
   for (Index repeat = 0; repeat < repeats(); ++repeat) {
     std::vector<std::vector<Index>> columns(static_cast<std::size_t>(options_.folds));
     for (Index j = 0; j < n; ++j) {
-      columns[static_cast<std::size_t>(fold_of_dealt(options_, repeat, dealt_.back() + j))].push_back(j);
+      const Index fold = placed(placed_.back(), repeat, fold_of_dealt(options_, repeat, dealt_.back() + j));
+      columns[static_cast<std::size_t>(fold)].push_back(j);
     }
     for (std::size_t fold = 0; fold < columns.size(); ++fold) {
       if (columns[fold].empty()) continue;
@@ -102,12 +122,28 @@ void Folds::merge(const Folds& other) {
   }
   auto merged = parts_;
   merged.resize(static_cast<std::size_t>(repeats_needed(samples() + other.samples())));
+  auto places = other.placed_;
+  for (auto& of_set : places) of_set.resize(merged.size());
   for (std::size_t repeat = 0; repeat < merged.size(); ++repeat) {
-    for (std::size_t fold = 0; fold < merged[repeat].size(); ++fold) {
-      merged[repeat][fold].merge(other.parts_[repeat][fold]);
+    // Groups are numbered from 0 on, so that these numbers are of no group.
+    const Index number = (Index{1} << 31) + samples() % (Index{1} << 31);
+    auto order = order_of_folds(options_, static_cast<Index>(repeat), number);
+    if (samples() == 0) std::iota(order.begin(), order.end(), 0U);
+    const std::vector<Index> to = balanced(merged[repeat], other.parts_[repeat], order);
+    for (std::size_t fold = 0; fold < to.size(); ++fold) {
+      merged[repeat][static_cast<std::size_t>(to[fold])].merge(other.parts_[repeat][fold]);
+    }
+    for (auto& of_set : places) {
+      std::vector<Index>& before = of_set[repeat];
+      if (before.empty()) {
+        before = to;
+      } else {
+        for (Index& fold : before) fold = to[static_cast<std::size_t>(fold)];
+      }
     }
   }
   parts_ = std::move(merged);
+  placed_.insert(placed_.end(), places.begin(), places.end());
   dealt_.insert(dealt_.end(), other.dealt_.begin(), other.dealt_.end());
 }
 
@@ -127,7 +163,7 @@ double Folds::total_weight() const {
 Index Folds::fold_of(Index repeat, Index sample) const {
   std::size_t set = 0;
   while (set + 1 < dealt_.size() && sample >= dealt_[set]) sample -= dealt_[set++];
-  return fold_of_dealt(options_, repeat, sample);
+  return placed(placed_[set], repeat, fold_of_dealt(options_, repeat, sample));
 }
 
 const Summary& Folds::held_out(Index repeat, Index fold) const {
@@ -158,12 +194,41 @@ TensorWriter Folds::pack() const {
   file.set("accumulate", std::string(name(options_.accumulate)));
   file.set("sets", sets);
   file.add_vector("dealt", Eigen::VectorX<Index>::Map(dealt_.data(), sets).cast<double>());
+  if (sets > 1) {  // of one set, each fold is where it was dealt
+    Vector places(sets * repeats() * options_.folds);
+    for (Index k = 0; k < places.size(); ++k) {
+      const Index set = k / (repeats() * options_.folds), repeat = k / options_.folds % repeats();
+      places(k) = static_cast<double>(placed(placed_[static_cast<std::size_t>(set)], repeat, k % options_.folds));
+    }
+    file.add_vector("placed", places);
+  }
   for (std::size_t repeat = 0; repeat < parts_.size(); ++repeat) {
     for (std::size_t fold = 0; fold < parts_[repeat].size(); ++fold) {
       cgmca::pack(file, prefix_of(repeat, fold), parts_[repeat][fold].state());
     }
   }
   return file;
+}
+
+// Files of merged sets that lack them are older: each fold was merged into that of the same number.
+void Folds::unpack_places(const TensorReader& file) {
+  placed_.assign(dealt_.size(), {});
+  if (!file.has("placed")) return;
+  const Vector places = file.vector("placed", std::ssize(dealt_) * repeats() * options_.folds);
+  Index k = 0;
+  for (auto& of_set : placed_) {
+    of_set.assign(static_cast<std::size_t>(repeats()), std::vector<Index>(static_cast<std::size_t>(options_.folds)));
+    for (std::vector<Index>& of_repeat : of_set) {
+      std::vector<bool> taken(of_repeat.size());
+      for (Index& fold : of_repeat) {
+        const double place = places(k++);
+        const bool good = place >= 0 && place < static_cast<double>(options_.folds) && place == std::floor(place);
+        if (!good || taken[static_cast<std::size_t>(place)]) file.fail("'placed' is not an order of the folds");
+        fold = static_cast<Index>(place);
+        taken[static_cast<std::size_t>(place)] = true;
+      }
+    }
+  }
 }
 
 Folds Folds::unpack(const TensorReader& file) {
@@ -183,6 +248,7 @@ Folds Folds::unpack(const TensorReader& file) {
     folds.dealt_.push_back(static_cast<Index>(count));
   }
   folds.keep_repeats_for(folds.samples());
+  folds.unpack_places(file);
   for (std::size_t repeat = 0; repeat < folds.parts_.size(); ++repeat) {
     Index samples = 0;
     for (std::size_t fold = 0; fold < folds.parts_[repeat].size(); ++fold) {

@@ -195,7 +195,12 @@ SampleReader::Block SampleReader::read(Index count) {
 
 const SampleReader::Block& SampleReader::peek(Index count) {
   if (reader_ && !loaded_ && position_ == 0 && columns_of(held_) == 0) {
-    held_ = read(std::min(count, block_samples(features_)));
+    try {
+      held_ = read(std::min(count, block_samples(features_)));
+    } catch (const FormatError&) {  // it is told where the row is read, which may be another part's
+      if (source_ == "-") throw;
+      reopen(options_.id);
+    }
     held_names_ = options_.names_id() ? std::vector<std::string>() : reader_->ids();
   }
   return held_;

@@ -38,9 +38,12 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
     model = estimator._fitted()
     if domain is not None:
         model = model.only(number_of(domain, estimator._domain_names()))
-    note = {"estimator": "MCA" if isinstance(estimator, MCA) else "CGMCA",
-            "one_dimensional": bool(vars(estimator).get("_one_dimensional", False))}
-    model.save(os.fspath(path), json.dumps(note))
+    note: Dict[str, Any] = {}
+    if isinstance(estimator, MCA):
+        note["estimator"] = "MCA"
+    if vars(estimator).get("_one_dimensional", False):
+        note["one_dimensional"] = True
+    model.save(os.fspath(path), json.dumps(note) if note else "")  # else the file is that of C++ and the command line
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Union[CGMCA, MCA]:

@@ -4,6 +4,7 @@
 //   const FailLapack failing("gesdd");      // every dgesdd reports info = 1 while this lives
 //   const FailLapack twice("syevd", 2);     // the next two
 //   const FailLapack ours("gesvd", 1, -4);  // an illegal fourth argument
+//   const WrongLapack wrong("gesdd", 1.001);  // does its work, reports success, and multiplies the values by that
 //
 // A routine that fails leaves NaN in everything it may write to. Questions for the workspace are answered as always.
 #pragma once
@@ -59,6 +60,40 @@ class FailLapack {
   std::string routine_;
 };
 
+// A routine that reports success with singular values or eigenvalues that are wrong by a factor, NaN for instance.
+class WrongLapack {
+ public:
+  WrongLapack(const char* routine, double factor) : routine_(routine) {
+    const std::lock_guard lock(mutex());
+    factors()[routine_] = factor;
+  }
+  ~WrongLapack() {
+    const std::lock_guard lock(mutex());
+    factors().erase(routine_);
+  }
+  WrongLapack(const WrongLapack&) = delete;
+  WrongLapack& operator=(const WrongLapack&) = delete;
+
+  static lapack_int spoiled(const char* routine, lapack_int info, double* values, lapack_int count) {
+    const std::lock_guard lock(mutex());
+    const auto found = factors().find(routine);
+    if (found == factors().end()) return info;
+    std::for_each(values, values + count, [&](double& value) { value *= found->second; });
+    return info;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  static std::map<std::string, double>& factors() {
+    static std::map<std::string, double> all;
+    return all;
+  }
+  std::string routine_;
+};
+
 // liblapacke's own function of this name.
 template <class Function>
 Function lapacke(const char* name) {
@@ -87,7 +122,8 @@ lapack_int LAPACKE_dgesdd_work(int layout, char job, lapack_int m, lapack_int n,
     return info;
   }
   static const auto real = lapacke<decltype(&LAPACKE_dgesdd_work)>("LAPACKE_dgesdd_work");
-  return real(layout, job, m, n, A, lda, s, U, ldu, VT, ldvt, work, lwork, iwork);
+  const lapack_int info = real(layout, job, m, n, A, lda, s, U, ldu, VT, ldvt, work, lwork, iwork);
+  return lwork < 0 ? info : WrongLapack::spoiled("gesdd", info, s, std::min(m, n));
 }
 
 lapack_int LAPACKE_dgesvd_work(int layout, char job_u, char job_vt, lapack_int m, lapack_int n, double* A,
@@ -102,7 +138,8 @@ lapack_int LAPACKE_dgesvd_work(int layout, char job_u, char job_vt, lapack_int m
     return info;
   }
   static const auto real = lapacke<decltype(&LAPACKE_dgesvd_work)>("LAPACKE_dgesvd_work");
-  return real(layout, job_u, job_vt, m, n, A, lda, s, U, ldu, VT, ldvt, work, lwork);
+  const lapack_int info = real(layout, job_u, job_vt, m, n, A, lda, s, U, ldu, VT, ldvt, work, lwork);
+  return lwork < 0 ? info : WrongLapack::spoiled("gesvd", info, s, std::min(m, n));
 }
 
 lapack_int LAPACKE_dgesvj_work(int layout, char job_a, char job_u, char job_v, lapack_int m, lapack_int n, double* A,
@@ -128,7 +165,8 @@ lapack_int LAPACKE_dsyevd_work(int layout, char job, char uplo, lapack_int n, do
     return info;
   }
   static const auto real = lapacke<decltype(&LAPACKE_dsyevd_work)>("LAPACKE_dsyevd_work");
-  return real(layout, job, uplo, n, A, lda, values, work, lwork, iwork, liwork);
+  const lapack_int info = real(layout, job, uplo, n, A, lda, values, work, lwork, iwork, liwork);
+  return lwork < 0 ? info : WrongLapack::spoiled("syevd", info, values, n);
 }
 
 lapack_int LAPACKE_dsyev_work(int layout, char job, char uplo, lapack_int n, double* A, lapack_int lda, double* values,
@@ -140,7 +178,8 @@ lapack_int LAPACKE_dsyev_work(int layout, char job, char uplo, lapack_int n, dou
     return info;
   }
   static const auto real = lapacke<decltype(&LAPACKE_dsyev_work)>("LAPACKE_dsyev_work");
-  return real(layout, job, uplo, n, A, lda, values, work, lwork);
+  const lapack_int info = real(layout, job, uplo, n, A, lda, values, work, lwork);
+  return lwork < 0 ? info : WrongLapack::spoiled("syev", info, values, n);
 }
 
 }  // extern "C"

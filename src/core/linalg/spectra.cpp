@@ -32,7 +32,7 @@ std::optional<Svd> by_gesdd(Matrix A, Vectors vectors) {
   if (!work) return {};
   const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
   if (info < 0) check("gesdd", info);
-  if (info > 0) return {};
+  if (info > 0 || !s.allFinite()) return {};  // NaN is no success, whatever info says
   VT.transposeInPlace();
   return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesdd};
 }
@@ -53,7 +53,7 @@ std::optional<Svd> by_gesvd(Matrix A, Vectors vectors) {
   if (!work) return {};
   const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
   if (info < 0) check("gesvd", info);
-  if (info > 0) return {};
+  if (info > 0 || !s.allFinite()) return {};
   VT.transposeInPlace();
   return Svd{std::move(U), std::move(s), std::move(VT), SvdRoutine::gesvd};
 }
@@ -69,7 +69,7 @@ std::optional<Svd> by_jacobi(Matrix A, Vectors vectors) {
       LAPACKE_dgesvj_work(LAPACK_COL_MAJOR, 'G', 'U', 'V', narrow(m), narrow(n), A.data(), leading(A), s.data(), 0,
                           V.data(), leading(V), stat.data(), narrow(static_cast<Index>(stat.size())));
   if (info < 0) check("gesvj", info);
-  if (info > 0) return {};
+  if (info > 0 || !s.allFinite()) return {};
   s *= stat[0];
   const auto rank = static_cast<Index>(stat[1]);
   return Svd{complete_basis(A.leftCols(rank), left_vectors(vectors, A)), std::move(s), std::move(V),
@@ -155,7 +155,7 @@ Vector singular_values(const MatrixView& A) {
     if (auto work = workspace(asked)) {
       const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()));
       if (info < 0) check("gesdd", info);
-      if (info == 0) return s;
+      if (info == 0 && s.allFinite()) return s;
     }
   }
   return thin_svd(A, SvdRoutine::gesvd).s;
@@ -243,7 +243,7 @@ Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
       const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()), iwork.data(),
                                    static_cast<lapack_int>(iwork.size()));
       if (info < 0) check("syevd", info);
-      if (info == 0) return values;
+      if (info == 0 && values.allFinite()) return values;
       Q = A;
     }
   }
@@ -254,6 +254,7 @@ Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
   auto work = workspace(asked);
   if (!work) work = workspace(3 * size);
   check("syev", call(work->data(), static_cast<lapack_int>(work->size())));
+  if (!values.allFinite()) throw NumericalFailure("syev reports success with eigenvalues that are NaN or infinite");
   return values;
 }
 

@@ -10,7 +10,7 @@
 
 namespace cgmca::testing {
 
-class ForeignBackend final : public linalg::Backend {
+class ForeignBackend : public linalg::Backend {
   using Array = linalg::Array;
   using Places = linalg::Places;
 

@@ -99,6 +99,12 @@ void add_common_correlations(Rows& rows, const Model& model) {
   if (pairs.size() > most) rows.emplace_back("", fmt::format("{} more pairs (--json)", pairs.size() - most));
 }
 
+// Whether the covariances are those of the samples.
+std::string sketch_text(const Certificate& certificate) {
+  if (!certificate.samples_residual) return "none: the summary, or a part of it, is of cgmca 0.2 or earlier";
+  return fmt::format("{:.1e}  (of the covariances used, from a sketch of the samples)", *certificate.samples_residual);
+}
+
 // What the search and the proof of more than two domains came to.
 void add_search(Rows& rows, const Model& model) {
   const Certificate& certificate = model.certificate;
@@ -182,6 +188,7 @@ Json describe(const Model& model) {
   object["objective"] = certificate.objective;
   object["bound"] = certificate.bound;
   object["constraint_residuals"] = certificate.constraint_residuals;
+  object["samples_residual"] = certificate.samples_residual ? Json(*certificate.samples_residual) : Json(nullptr);
   object["constrained"] = Json::array();
   for (const Regularized& covariance : certificate.constrained) {
     object["constrained"].push_back(
@@ -225,6 +232,7 @@ std::string describe_text(const Model& model) {
                            {"bound", fmt::format("{:.9g}  (no maps can do better)", certificate.bound)},
                            {"residuals", fmt::format("{:.1e}  (of the covariance constraints)",
                                                      fmt::join(certificate.constraint_residuals, "  "))}});
+  rows.emplace_back("sketch", sketch_text(certificate));
   add_constrained(rows, model);
   rows.insert(rows.end(), {{"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
                                                      certificate.min_gap, two ? "correlations" : "directions")},

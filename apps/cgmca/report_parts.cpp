@@ -83,6 +83,8 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
     row(fmt::format("residual {}", i + 1), fmt::format("{:.1e}", certificate.constraint_residuals[i]),
         seen != nullptr ? fmt::format("{:.1e}", found.constraint_residuals[i]) : "");
   }
+  row("sketch of the samples",
+      certificate.samples_residual ? fmt::format("{:.1e}", *certificate.samples_residual) : "none", "");
   row(matched_noun(model.count()), pairs_text(model.samples, model.total_weight),
       pairs_text(found.samples, found.total_weight));
   table.caption = fmt::format(

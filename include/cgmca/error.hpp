@@ -27,6 +27,7 @@
 //   ├── FormatError          a file that is not what it should be
 //   ├── IoError              a file that cannot be read or written
 //   ├── NumericalFailure     every factorization routine gave up
+//   │   └── CertificateMismatch   a result that its own proof refutes: damaged data, or a machine that computes wrongly
 //   └── DeviceError          a GPU that is absent, too small, or lost
 //   InternalError            not an Error but a std::logic_error: a mistake in cgmca, please report it
 // clang-format on
@@ -146,6 +147,13 @@ class IoError : public Error {
 class NumericalFailure : public Error {
  public:
   using Error::Error;
+};
+
+// A result that its own proof refutes: the covariances used are not those of the samples, or the finished maps are not
+// the ones asked for.
+class CertificateMismatch : public NumericalFailure {
+ public:
+  using NumericalFailure::NumericalFailure;
 };
 
 // A GPU is absent, too small, or lost.

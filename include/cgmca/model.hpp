@@ -88,7 +88,10 @@ struct Certificate {
   Vector singular_B;           // σ(B): the canonical correlations; for two domains                                (8)
                                // (unused ones have an error of eps/σ; they are absent if few of more than 1,200
                                // directions were needed)
-  std::vector<Index> ranks;    // r_i of the data
+  // How far the covariances used are from a sketch of the samples that was summed beside them, relative to the sizes of
+  // the features; absent where a summary of cgmca 0.2 has none. (61)
+  std::optional<double> samples_residual;
+  std::vector<Index> ranks;             // r_i of the data
   std::vector<Index> covariance_ranks;  // c_i of the prescribed covariances
   double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; for more domains see (39)
   std::vector<double> tolerances;  // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)

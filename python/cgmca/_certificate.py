@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple, Tuple
+from typing import NamedTuple, Optional, TYPE_CHECKING, Tuple
 
 import numpy as np
 
@@ -86,6 +86,10 @@ class Certificate:
         Of all starts together.
     stopped_early : bool
         A limit ended the search.
+    samples_residual : float or None
+        How far the covariances used are from a sketch of the samples that was summed beside them, relative to the
+        sizes of the features: a rounding error. A fit whose covariances are not those of the samples raises
+        ``numpy.linalg.LinAlgError``. None where a summary of cgmca 0.2 has no sketch.
 
     Examples
     --------
@@ -115,6 +119,7 @@ class Certificate:
     starts: Tuple[Start, ...]
     sweeps: int
     stopped_early: bool
+    samples_residual: Optional[float] = None
 
     @property
     def excess(self) -> float:

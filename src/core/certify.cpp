@@ -1,7 +1,15 @@
 #include "certify.hpp"
 
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
+
+#include "thresholds.hpp"
 
 namespace cgmca {
 namespace {
@@ -11,15 +19,6 @@ using linalg::ABt;
 using linalg::Array;
 using linalg::AtB;
 using linalg::Backend;
-
-// min (σ_j - σ_{j+1}) / σ_1 over the directions used.
-double smallest_gap(const Vector& s, Index used) {
-  if (s(0) <= 0) return 0;
-  const Index last = std::min(used, s.size() - 1);
-  double gap = 1;
-  for (Index j = 0; j < last; ++j) gap = std::min(gap, (s(j) - s(j + 1)) / s(0));
-  return gap;
-}
 
 // ‖A Θ Aᵀ - C‖_F / ‖C‖_F with A Θ Aᵀ = M (T Θ Tᵀ) Mᵀ, in the basis U of C's range, where C = diag(s²).             (15)
 double constraint_residual(const SolvedMap& map, const Array& score_covariance) {
@@ -155,6 +154,14 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
 
 }  // namespace
 
+double smallest_gap(const Vector& s, Index used) {
+  if (s(0) <= 0) return 0;
+  const Index last = std::min(used, s.size() - 1);
+  double gap = 1;
+  for (Index j = 0; j < last; ++j) gap = std::min(gap, (s(j) - s(j + 1)) / s(0));
+  return gap;
+}
+
 double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B,
                        double weight) {
   const Index m = std::min(singular_A.size(), singular_B.size());
@@ -166,6 +173,7 @@ Certificate certify(const Solution& solution, const Factors& factors, const Matr
   const ScoreMoments scores = measure(solution, factors, weights);
   const double n = factors.total_weight, factor = (n - 1) / n;
   certificate.weights = weights;
+  certificate.samples_residual = factors.data->samples_residual;
   certificate.singular_A = solution.singular_A;
   certificate.singular_B = solution.singular_B;
   certificate.objective = factor * scores.squared_distance;
@@ -187,6 +195,59 @@ Certificate certify(const Solution& solution, const Factors& factors, const Matr
       objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B, weights(0, 1));
   certificate.min_gap = smallest_gap(certificate.singular_B, used);
   return certificate;
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw CertificateMismatch(fmt::format(
+      "the maps that were computed are not the ones asked for: {}, which rounding does not explain. BLAS, LAPACK or "
+      "the memory of this machine computed wrongly",
+      what));
+}
+
+bool finite(const DomainMap& map) {
+  bool all = map.mean.allFinite() && map.weights.allFinite() && map.mixing.allFinite() && map.loadings.allFinite() &&
+             map.variance.allFinite();
+  for (const Matrix& cross : map.cross_loadings) all = all && cross.allFinite();
+  return all;
+}
+
+// How far rounding alone may take a domain's residual: eps κ(S), and eps κ(S)² where only products of samples were kept.
+double explained(const Factors& factors, std::size_t i) {
+  const WhitenedDomain& domain = factors.domains[i];
+  const double power = factors.form == SummaryForm::gram ? 2 : 1;
+  const double rounding =
+      thresholds::gram_rounding(domain.features, domain.covariance.samples) * std::pow(domain.condition, power);
+  return std::isfinite(rounding) ? std::min(rounding, 1.0) : 0;
+}
+
+}  // namespace
+
+void check_finished(const Model& model, const Factors& factors) {
+  const Certificate& certificate = model.certificate;
+  double largest = thresholds::kRefusedCertificate;
+  for (std::size_t i = 0; i < model.domains.size(); ++i) {
+    if (!finite(*model.domains[i])) refuse(fmt::format("the map of domain {} holds NaN or infinity", i + 1));
+    const double residual = certificate.constraint_residuals[i];
+    const double limit = std::max(thresholds::kRefusedCertificate, explained(factors, i));
+    largest = std::max(largest, limit);
+    if (!(residual <= limit)) {  // NaN is refused too
+      refuse(fmt::format("the covariance of domain {}'s output differs from the one prescribed by {:.1e} of it", i + 1,
+                         residual));
+    }
+  }
+  bool all = certificate.singular_A.allFinite() && certificate.singular_B.allFinite() &&
+             std::isfinite(certificate.gap) && std::isfinite(certificate.min_gap);
+  for (const auto& row : model.score_covariances) {
+    for (const Matrix& R : row) all = all && R.allFinite();
+  }
+  if (!all) refuse("its correlations hold NaN or infinity");
+  const double excess = certificate.objective - certificate.bound, scale = certificate.covariance_trace;
+  const bool holds = excess >= -largest * scale && (!certificate.certified || excess <= largest * scale);
+  if (holds && std::isfinite(scale)) return;
+  refuse(fmt::format("their objective is {:.9g}, where the least possible is {:.9g}", certificate.objective,
+                     certificate.bound));
 }
 
 }  // namespace cgmca

@@ -68,7 +68,9 @@ Model finish(const Factors& factors, const std::vector<Covariance>& covariances,
   return model;
 }
 
-Model named(Model model, const std::vector<DomainInfo>& domains) {
+// 6. The proof is checked, and the domains get their names.
+Model checked(Model model, const Factors& factors, const std::vector<DomainInfo>& domains) {
+  check_finished(model, factors);
   for (std::size_t i = 0; i < domains.size(); ++i) {
     model.domains[i]->name = domains[i].name;
     model.domains[i]->feature_names = domains[i].feature_names;
@@ -129,7 +131,8 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
                          const MatchingOptions& matching) const {
   const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
-  Model model = named(finish(regularize(inside_->factors, options), C, matching), inside_->domains);
+  const Factors factors = regularize(inside_->factors, options);
+  Model model = checked(finish(factors, C, matching), factors, inside_->domains);
   model.settings = settings_of(C, options, inside_->rank_tol, matching);
   return model;
 }
@@ -153,7 +156,7 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
                        std::any_of(C.begin(), C.end(), of_it));
   }
   const Factors factors = regularize(factorize_there(summary, options.data(), spectrum), regularization);
-  Model model = named(finish(factors, C, options.matching), summary.state().info);
+  Model model = checked(finish(factors, C, options.matching), factors, summary.state().info);
   model.settings = settings_of(C, regularization, options.rank_tol, options.matching);
   return model;
 }

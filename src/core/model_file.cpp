@@ -245,6 +245,7 @@ TensorWriter Model::pack() const {
   file.set("bound", certificate.bound);
   file.set("covariance_trace", certificate.covariance_trace);
   file.set("min_gap", certificate.min_gap);
+  if (certificate.samples_residual) file.set("samples_residual", *certificate.samples_residual);
   file.set("route", certificate.route);
   save_settings(file, settings);
   if (!simple) save_proof(file, certificate);
@@ -278,6 +279,7 @@ Model Model::unpack(const TensorReader& file) {
   certificate.bound = file.real("bound");
   certificate.covariance_trace = file.real("covariance_trace");
   certificate.min_gap = file.real("min_gap");
+  if (file.has_text("samples_residual")) certificate.samples_residual = file.real("samples_residual");
   certificate.route = file.text("route");
   model.settings = load_settings(file, model.domains.size());
   if (file.has_text("domains")) load_proof(file, certificate, model.count());

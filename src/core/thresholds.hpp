@@ -22,6 +22,16 @@ inline constexpr double kNoVariation = 1e-290;
 // Products of smaller variances lose digits to underflow.
 inline constexpr double kSmallestVariance = 1e-280;
 
+// --- Whether a summary is that of its samples -----------------------------------------------------------------------
+
+// Covariances are those of the samples if they agree with the sketch to this, relative to the sizes of features:
+// frames, Gram matrices and their merges err by less than 1e-11, and what is wrong beyond that is wrong by much more.
+inline constexpr double kLikeTheSketch = 1e-8;
+// Rounding relative to the sizes that a summary had when it was merged may show as this part of it: 1e4 eps at most.
+inline constexpr double kSketchNoise = 1e-4;
+// Means are rounded to this part of their size.
+inline constexpr double kMeanRounding = 64 * kEpsilon;
+
 // --- Which form a summary takes ------------------------------------------------------------------------------------
 
 // The Gram form is chosen without being asked for while κ(Θ_ii) is at most this for every domain. Its errors, a small
@@ -148,6 +158,9 @@ inline constexpr double kCovarianceRounding = 1e-10;
 
 // --- What a model is warned of and refused for ---------------------------------------------------------------------
 
+// A fit's own certificate must hold to this, or to eps κ if that is more: what is wrong by more verify would refuse by
+// default.
+inline constexpr double kRefusedCertificate = 1e-6;
 // An objective and its bound are rounded to this part of their scale, the trace of the covariances.
 inline constexpr double kObjectiveRounding = 1e-12;
 

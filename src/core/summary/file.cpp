@@ -77,6 +77,34 @@ void unpack_compressed(const TensorReader& file, const std::string& prefix, Coun
   }
 }
 
+void pack_sketch(TensorWriter& file, const std::string& prefix, const Sketch& sketch, bool weighted) {
+  file.add_vector(prefix + "sketch_origin", sketch.origin);
+  file.add_vector(prefix + "sketch_mean", sketch.count.mean);
+  file.add(prefix + "sketch_signs", sketch.U);
+  file.add(prefix + "sketch", sketch.Y);
+  if (weighted) file.set(prefix + "sketch_weight", sketch.count.weight);  // summed in another order
+  if (sketch.origin_weight != 1) file.set(prefix + "sketch_origin_weight", sketch.origin_weight);
+  if (sketch.noise > 0) file.set(prefix + "sketch_noise", sketch.noise);
+}
+
+// Files of cgmca 0.2 have none.
+Sketch unpack_sketch(const TensorReader& file, const std::string& prefix, const Count& compressed, Index p) {
+  Sketch sketch;
+  sketch.known = file.has(prefix + "sketch");
+  if (!sketch.known) return sketch;
+  sketch.origin = file.vector(prefix + "sketch_origin", p);
+  sketch.count = {compressed.samples, compressed.weight, file.vector(prefix + "sketch_mean", p)};
+  sketch.U = file.matrix(prefix + "sketch_signs", p, Sketch::kColumns);
+  sketch.Y = file.matrix(prefix + "sketch", p, Sketch::kColumns);
+  if (file.has_text(prefix + "sketch_weight")) sketch.count.weight = file.real(prefix + "sketch_weight");
+  const std::string origin = prefix + "sketch_origin_weight";
+  if (file.has_text(origin)) sketch.origin_weight = file.real(origin);
+  if (file.has_text(prefix + "sketch_noise")) sketch.noise = file.real(prefix + "sketch_noise");
+  if (!(sketch.count.weight > 0 && sketch.origin_weight > 0 && sketch.noise >= 0))
+    file.fail("it is damaged: its sketch is not one of samples");
+  return sketch;
+}
+
 // Of the compressed samples; files without weights have none.
 double unpack_weight(const TensorReader& file, const std::string& prefix, Index compressed) {
   const std::string key = prefix + "compressed_weight";
@@ -142,6 +170,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
     file.add_vector(prefix + "mean", state.compressed_count().mean);
     file.add(prefix + "gram", state.on->download(G));
     if (const FramedState* framed = state.framed()) pack_frame(file, prefix, *framed);
+    if (state.sketch.known) pack_sketch(file, prefix, state.sketch, state.weighted());
   }
   file.add(prefix + "rows", state.rows.all().transpose());
   if (state.rows.weights().size() > 0) file.add_vector(prefix + "weights", state.rows.weights());
@@ -171,6 +200,7 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   }
   if (compressed > 0) {
     unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form, *state);
+    state->sketch = unpack_sketch(file, prefix, state->compressed_count(), state->layout.size());
   }
   const Index waiting = total - compressed;
   if (waiting < 0 || waiting > state->most_rows()) {

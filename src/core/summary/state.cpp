@@ -176,8 +176,10 @@ void Summary::State::compress_rows() {
   const Index fresh = rows.count() - unlike;
   if (fresh == 0) return;
   const auto in_lanes = own_threads(fresh);
-  const auto waiting = framed()->add(rows.by_domain().columns(unlike, fresh), origin);
+  const WeightedSamples added = rows.by_domain().columns(unlike, fresh);
+  const auto waiting = framed()->add(added, origin);
   if (!waiting) return renew_frame();
+  sketch.add(*on, added, *waiting);
   linalg::Places kept(static_cast<std::size_t>(unlike));
   std::iota(kept.begin(), kept.end(), Index{0});
   for (const Index j : *waiting) kept.push_back(unlike + j);
@@ -188,6 +190,7 @@ void Summary::State::compress_rows() {
 
 void Summary::State::renew_frame() {
   framed()->renew(rows.by_domain(), origin, layout, scales());
+  sketch.add(*on, rows.by_domain());
   rows.clear();
   unlike = 0;
 }
@@ -205,13 +208,12 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
   }
   if (on->remote()) return compress_there(samples);
-  if (nothing_compressed()) {
-    compress_first(samples);
-  } else if (gram() != nullptr) {
-    add_to_gram(samples);
-  } else {
+  if (framed() != nullptr) {
     add_to_frame(samples);
+    return samples.count();
   }
+  nothing_compressed() ? compress_first(samples) : add_to_gram(samples);
+  sketch.add(*on, samples);
   return samples.count();
 }
 
@@ -259,6 +261,7 @@ void Summary::State::add_to_frame(const WeightedSamples& samples) {
     append_from(*on, rows, samples, 0, samples.count(), most_rows());
     return renew_frame();
   }
+  sketch.add(*on, samples, *waiting);
   for (const Index j : *waiting) append_from(*on, rows, samples, j, 1, most_rows());
   unlike = rows.count();
   if (unlike > kMostUnlike) renew_frame();
@@ -281,6 +284,7 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
   }
   if (safe) {
     compressed = std::move(sum);
+    sketch.add(*on, samples);
     return samples.count();
   }
   const Index count = std::min(samples.count(), first ? first_block() : kRemoteBlock);
@@ -291,6 +295,7 @@ Index Summary::State::compress_there(const WeightedSamples& samples) {
     turn_to_framed();
     framed()->merge(Xc.tile(0, Xc.count()), added, layout, scales());
   }
+  sketch.add(*on, samples.columns(0, count));
   return count;
 }
 

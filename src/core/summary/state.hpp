@@ -11,6 +11,7 @@
 #include "gram.hpp"
 #include "layout.hpp"
 #include "rows.hpp"
+#include "sketch.hpp"
 
 namespace cgmca {
 
@@ -38,6 +39,7 @@ struct Summary::State {
   Index unlike = 0;  // so many of the first rows did not fit into the frame, and wait for others like them
   std::variant<std::monostate, GramState, FramedState> compressed;
   GramSafety safety;  // of a Gram form that was chosen
+  Sketch sketch;      // of the compressed samples
 
   GramState* gram() { return std::get_if<GramState>(&compressed); }
   const GramState* gram() const { return std::get_if<GramState>(&compressed); }

@@ -116,8 +116,8 @@ std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>
   return result;
 }
 
-Places find_places(const TransferLabels& labels, const PairSamples& pairs) {
-  Places places;
+LabelPlaces find_places(const TransferLabels& labels, const PairSamples& pairs) {
+  LabelPlaces places;
   if (labels.samples == nullptr) return places;
   places.of_references.assign(static_cast<std::size_t>(labels.samples->cols()), -1);
   if (pairs.X1 == nullptr) return places;
@@ -136,7 +136,7 @@ Places find_places(const TransferLabels& labels, const PairSamples& pairs) {
   return places;
 }
 
-void add_labels(HeldOut& held, const TransferLabels& labels, const Places& places, const Directions& training,
+void add_labels(HeldOut& held, const TransferLabels& labels, const LabelPlaces& places, const Directions& training,
                 const Folds& folds, Index repeat, Index fold) {
   const std::vector<Index> mine = split_of(folds, repeat, fold, labels.queries->cols()).held_out;
   std::unordered_set<Index> left_out;

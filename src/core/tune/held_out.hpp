@@ -49,11 +49,11 @@ Matrix coordinates(const Directions& training, Domain domain, const Matrix& X);
 
 // Which labelled samples of domain 1 are which pairs' own: equal numbers, equal place. Pairs of equal samples share
 // one.
-struct Places {
+struct LabelPlaces {
   std::vector<Index> of_pairs, of_references;  // -1: of no pair
 };
-Places find_places(const TransferLabels& labels, const PairSamples& pairs);
-void add_labels(HeldOut& held, const TransferLabels& labels, const Places& places, const Directions& training,
+LabelPlaces find_places(const TransferLabels& labels, const PairSamples& pairs);
+void add_labels(HeldOut& held, const TransferLabels& labels, const LabelPlaces& places, const Directions& training,
                 const Folds& folds, Index repeat, Index fold);
 void add_pairs(HeldOut& held, const PairSamples& pairs, const Matrix& references, const Directions& training,
                const Folds& folds, Index repeat, Index fold);

@@ -16,7 +16,7 @@ TuneResult tune(const Folds& folds, const TuneOptions& given) {
   Grid grid = make_grid(options, !given.max_ranks.empty());
   const Matrix references = references_of(options.pairs);
   Baselines baselines(folds, options, references);
-  const Places places = find_places(options.labels, options.pairs);
+  const LabelPlaces places = find_places(options.labels, options.pairs);
   const Index parts = folds.options().folds;
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
     for (Index fold = 0; fold < parts; ++fold) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/regularization.hpp"
+#include "core/summary/compare.hpp"
 #include "core/summary/state.hpp"
 #include "core/thresholds.hpp"
 
@@ -24,8 +25,9 @@ using linalg::Backend;
 //   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)                       (17)
 struct Pooled {
   Vector mean;
-  double matched;  // sqrt((n-1)/(N-1)): the weight of S_matched within S
-  Array extra;     // [E, s] / sqrt(N-1)
+  double matched;                              // sqrt((n-1)/(N-1)): the weight of S_matched within S
+  Array extra;                                 // [E, s] / sqrt(N-1)
+  std::optional<double> samples_residual = 0;  // of the extra samples
 };
 
 Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extra) {
@@ -34,6 +36,7 @@ Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extr
   Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), on.upload(std::sqrt(n * m / N) * step)};
   if (extra.samples() > 1) {
     const Moments moments = factored_moments(extra);
+    pooled.samples_residual = distance_from_samples(extra, moments);
     const Array E = linalg::moved_to(on, moments.S.front());  // E/√freedom
     on.scale(E, std::sqrt(moments.freedom));
     pooled.extra = linalg::beside(E, pooled.extra);
@@ -67,6 +70,7 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
                    FactorizedData& data) {
   Sources sources;
   const Moments& moments = data.moments;
+  data.samples_residual = distance_from_samples(summary, moments);
   for (std::size_t i = 0; i < spectrum.size(); ++i) {
     const auto domain = static_cast<Domain>(i + 1);
     const auto place = static_cast<Index>(i);
@@ -87,6 +91,8 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
         data.pooled[i] = linalg::beside(matched, all.extra);
         on.scale(data.pooled[i].left(matched.cols()), all.matched);
       }
+      std::optional<double>& residual = data.samples_residual;  // the larger of both, if both are known
+      residual = residual && all.samples_residual ? std::max(residual, all.samples_residual) : std::nullopt;
       mean = all.mean;
       samples += extra->samples();
       weight += extra->total_weight();

@@ -4,6 +4,7 @@
 #include <cgmca/fit_options.hpp>
 #include <cgmca/summary.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace cgmca {
 struct FactorizedData {
   Moments moments;                    // of the matched samples; in the gram form Θ_ii is of all samples
   std::vector<linalg::Array> pooled;  // S_i of all samples of domain i where some are extra (rows, qr), else empty
+  std::optional<double> samples_residual{};  // as that of Certificate
 };
 
 struct Factors {

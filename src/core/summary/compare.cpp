@@ -1,0 +1,109 @@
+#include "compare.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/thresholds.hpp"
+#include "state.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+
+// Θ U of the covariances as they will be used.
+Matrix times_theta(const Moments& moments, const Matrix& U) {
+  const linalg::Backend& on = moments.on();
+  if (moments.form == SummaryForm::gram) return on.download(on.AB(moments.theta, on.upload(U)));
+  const auto m = static_cast<std::size_t>(moments.layout.domains());
+  const auto rows_of = [&](std::size_t i) {
+    const auto place = static_cast<Index>(i);
+    return U.middleRows(moments.layout.start(place), moments.layout.features(place));
+  };
+  std::vector<Matrix> V;  // S_iᵀ U_i
+  Index most = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    V.push_back(on.download(on.AtB(moments.S[i], on.upload(rows_of(i)))));
+    most = std::max(most, V[i].rows());
+  }
+  Matrix all = Matrix::Zero(most, U.cols());  // Σ_j S_jᵀ U_j in common coordinates
+  for (const Matrix& one : V) all.topRows(one.rows()) += one;
+  Matrix result(U.rows(), U.cols());
+  for (std::size_t i = 0; i < m; ++i) {
+    Matrix W = moments.links.empty() ? Matrix(all.topRows(V[i].rows())) : V[i];
+    for (std::size_t j = 0; j < m && !moments.links.empty(); ++j) {
+      if (i < j) W += on.download(on.AB(moments.links[i][j], on.upload(V[j])));
+      if (j < i) W += on.download(on.AtB(moments.links[j][i], on.upload(V[j])));
+    }
+    const auto place = static_cast<Index>(i);
+    result.middleRows(moments.layout.start(place), moments.layout.features(place)) =
+        on.download(on.AB(moments.S[i], on.upload(W)));
+  }
+  return result;
+}
+
+// σ_f = √Θ_ff
+Vector deviations_of(const Moments& moments) {
+  const linalg::Backend& on = moments.on();
+  if (moments.form == SummaryForm::gram) return on.diagonal(moments.theta).cwiseMax(0).cwiseSqrt();
+  Vector result(moments.layout.size());
+  for (Index i = 0; i < moments.layout.domains(); ++i) {
+    result.segment(moments.layout.start(i), moments.layout.features(i)) =
+        on.row_squared_norms(moments.S[static_cast<std::size_t>(i)]).cwiseSqrt();
+  }
+  return result;
+}
+
+// a/b; what is not 0 is infinitely far from 0.
+double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
+
+}  // namespace
+
+std::optional<double> distance_from_samples(const Summary& summary, const Moments& moments) {
+  const Summary::State& state = summary.state();
+  Sketch sketch = state.sketch;
+  if (!sketch.known) return std::nullopt;
+  if (state.rows.count() > 0) sketch.add(*state.on, state.rows.by_domain());
+  const Matrix difference = times_theta(moments, sketch.U) - sketch.Y / moments.freedom;
+  const Vector sigma = deviations_of(moments), mean = sketch.origin + sketch.count.mean;
+  // Rounding before a merge is relative to the sizes of then.
+  const double noise = thresholds::kSketchNoise * sketch.noise / std::sqrt(moments.freedom);
+  double largest = 0;
+  Index worst = 0;
+  for (Index f = 0; f < sigma.size(); ++f) {
+    double distance = 0;
+    for (Index k = 0; k < Sketch::kColumns; ++k) {
+      const double scale = sketch.U.col(k).cwiseProduct(sigma).norm() + noise;
+      // Squares of a smaller feature underflow: a fit refuses it.
+      const bool tiny = sigma(f) * sigma(f) < thresholds::kSmallestVariance &&
+                        std::abs(difference(f, k)) < std::sqrt(thresholds::kSmallestVariance) * (scale + 1);
+      if (!tiny) distance = std::max(distance, ratio(std::abs(difference(f, k)), sigma(f) * scale));
+      if (!std::isfinite(difference(f, k))) distance = std::numeric_limits<double>::infinity();
+    }
+    const double shift = std::abs(moments.mean(f) - mean(f)) - thresholds::kMeanRounding * std::abs(mean(f));
+    if (shift > std::sqrt(thresholds::kSmallestVariance)) distance = std::max(distance, ratio(shift, sigma(f)));
+    if (!std::isfinite(moments.mean(f))) distance = std::numeric_limits<double>::infinity();
+    if (distance > largest) {
+      largest = distance;
+      worst = f;
+    }
+  }
+  if (largest <= thresholds::kLikeTheSketch) return largest;
+  const Index domain = moments.layout.domain_of(worst);
+  throw CertificateMismatch(
+      fmt::format("the covariances that the fit computed are not those of the samples: they differ by {:.1e} from a "
+                  "sketch that was "
+                  "summed beside them, most in feature {} (counted from 0) of {}; rounding is below {:.0e}. The "
+                  "summary was damaged, "
+                  "or BLAS, LAPACK or the memory of a machine computed wrongly. Make the summary again",
+                  largest, worst - moments.layout.start(domain),
+                  describe(static_cast<Domain>(domain + 1), state.info[static_cast<std::size_t>(domain)]),
+                  thresholds::kLikeTheSketch));
+}
+
+}  // namespace cgmca

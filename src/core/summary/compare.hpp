@@ -1,0 +1,15 @@
+// Whether the covariances that a fit uses are those of the samples.                                 docs/method.md (61)
+#pragma once
+
+#include <cgmca/summary.hpp>
+#include <optional>
+
+#include "moments.hpp"
+
+namespace cgmca {
+
+// max_f ‖(Θ U - Y/(n-1))_f‖ / (σ_f ‖u∘σ‖), and the like of the means: how far the moments of a summary are from its
+// sketch. Nothing where there is no sketch of all samples. Throws CertificateMismatch where that is more than rounding.
+std::optional<double> distance_from_samples(const Summary& summary, const Moments& moments);
+
+}  // namespace cgmca

@@ -1,8 +1,16 @@
 // Verification uses the maps and the data only, agrees with the certificate of a true model and not with another's.
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sealed.hpp"
 #include "testing.hpp"
 
 namespace cgmca::testing {
 namespace {
+
+using nlohmann::ordered_json;
 
 TEST(Verify, FindsWhatTheCertificateClaimsInBlocksAsInOnePiece) {
   Random random(1);
@@ -112,6 +120,221 @@ TEST(Verify, ConfirmsHonestFitsOfUncorrelatedDomains) {
     EXPECT_EQ(verify(of_three, three).certified, of_three.certificate.certified);
   }
   EXPECT_EQ(certified, 300);
+}
+
+// A model file, and the samples that it was fitted to.
+struct Fitted {
+  const char* name;
+  Model model;
+  std::vector<Matrix> X;
+  Vector weights;               // empty: none
+  Matrix extra = Matrix(0, 0);  // of domain 1
+};
+
+Attained attained_by(const Fitted& fitted, const Model& model) {
+  Verifier verifier(model);
+  const std::vector<MatrixView> views(fitted.X.begin(), fitted.X.end());
+  if (fitted.weights.size() > 0) {
+    verifier.add(views, fitted.weights);
+  } else {
+    verifier.add(views);
+  }
+  if (fitted.extra.size() > 0) verifier.add_extra(Domain::one, fitted.extra);
+  return verifier.attained();
+}
+
+// Why verify refuses a model, as the command line does; empty where it accepts.
+std::string refusal(const Fitted& fitted, const Model& model, double tolerance = 1e-6) {
+  Attained found;
+  try {
+    found = attained_by(fitted, model);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  const auto wrong = [&](double value) { return !(value <= tolerance); };
+  for (const Claim& claim : found.claims) {
+    if (wrong(claim.difference)) return claim.what;
+  }
+  for (std::size_t i = 0; i < found.constraint_residuals.size(); ++i) {
+    if (wrong(found.constraint_residuals[i]) || wrong(found.mean_residuals[i])) return "residual";
+    if (found.all_samples[i] != model.certificate.constrained[i].samples) return "samples of a domain";
+  }
+  if (model.certificate.certified ? wrong(found.shortfall()) : found.gap > model.certificate.gap + tolerance)
+    return "gap";
+  if (found.samples != model.samples) return "samples";
+  if (std::abs(found.total_weight - model.total_weight) > 1e-9 * found.total_weight) return "weight";
+  return "";
+}
+
+std::vector<Fitted> all_kinds() {
+  Random random(21);
+  const auto [X1, X2] = random_pairs(random, 6, 5, 80);
+  const Matrix X3 = random.matrix(4, 6) * X1 + random.matrix(4, 80);
+  const Matrix more = random.matrix(6, 6) * random.matrix(6, 40), F = random.matrix(4, 3);
+  const Vector weights = random.matrix(80, 1).cwiseAbs() * 2;
+  const Covariance I = Covariance::identity(3);
+  FitOptions ridge, extra, ridge_of_three;
+  ridge.ridge = {Ridge(0.3), Ridge::oas()};
+  ridge.max_rank = {4, 0};
+  ridge_of_three.ridge = {Ridge(0.3), Ridge(0), Ridge::oas()};
+  Summary others({6}), weighted({6, 5});
+  others.add(more);
+  extra.extra = {&others, nullptr};
+  weighted.add(X1, X2, weights);
+  Folds folds({6, 5}, {4, 1, 1, Accumulate::automatic});
+  folds.add(X1, X2);
+  Summary named(std::vector<DomainInfo>{{6, "one", {"a", "b", "c", "d", "e", "f"}}, 5});
+  named.add(X1, X2);
+  Matrix rare = X1;
+  rare.row(2).setConstant(1);  // never varies
+  rare.row(3) = rare.row(4);   // and this one tells nothing new
+  const auto unequal = [&] { return fit(X1, X2, Covariance::factor(F), Covariance::factor(F.leftCols(2))); };
+  std::vector<Fitted> kinds;
+  kinds.push_back({"two domains", fit(X1, X2, I, I), {X1, X2}, {}});
+  kinds.push_back({"unequal covariances", unequal(), {X1, X2}, {}});
+  kinds.push_back({"dependent features", fit(rare, X2, I, I), {rare, X2}, {}});
+  kinds.push_back({"ridge", fit(X1, X2, I, I, ridge), {X1, X2}, {}});
+  kinds.push_back({"calibrated", calibrate(fit(X1, X2, I, I), folds, I, I), {X1, X2}, {}});
+  kinds.push_back({"weighted", fit(weighted, I, I), {X1, X2}, weights});
+  kinds.push_back({"extra", fit(X1, X2, I, I, extra), {X1, X2}, {}, more});
+  kinds.push_back({"names", fit(named, I, I), {X1, X2}, {}});
+  const MatchedSamples three = {X1, X2, X3};
+  kinds.push_back({"three domains", fit(three, std::vector<Covariance>{I}), {X1, X2, X3}, {}});
+  kinds.push_back({"three with a ridge", fit(three, std::vector<Covariance>{I}, ridge_of_three), {X1, X2, X3}, {}});
+  return kinds;
+}
+
+TEST(Verify, ConfirmsEveryClaimOfAnHonestModel) {
+  for (const Fitted& fitted : all_kinds()) {
+    EXPECT_EQ(refusal(fitted, fitted.model, 1e-9), "") << fitted.name;
+    EXPECT_EQ(refusal(fitted, Model::from_bytes(fitted.model.to_bytes()), 1e-9), "") << fitted.name;
+  }
+}
+
+// The parts of a model file.
+struct Parts {
+  ordered_json header;
+  std::string data;
+
+  explicit Parts(const std::string& bytes) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    header = ordered_json::parse(bytes.substr(8, length));
+    data = bytes.substr(8 + length);
+  }
+  std::string bytes() const {
+    const std::string text = header.dump();
+    const std::uint64_t length = text.size();
+    return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + data;
+  }
+  Vector array(const std::string& name) const {
+    const std::size_t begin = header[name]["data_offsets"][0], end = header[name]["data_offsets"][1];
+    Vector values(static_cast<Index>((end - begin) / sizeof(double)));
+    std::memcpy(values.data(), data.data() + begin, end - begin);
+    return values;
+  }
+  Parts with(const std::string& name, const Vector& values) const {
+    Parts changed = *this;
+    std::memcpy(changed.data.data() + header[name]["data_offsets"][0].get<std::size_t>(), values.data(),
+                static_cast<std::size_t>(values.size()) * sizeof(double));
+    return changed;
+  }
+};
+
+// Other values of an array: negated, zeroed, enlarged, in another order, and with one entry changed.
+std::vector<Vector> other_values(const Vector& values, Random& random) {
+  const double largest = values.cwiseAbs().maxCoeff();
+  std::vector<Vector> others = {-values, 0 * values, 1.01 * values, values.reverse()};
+  for (int k = 0; k < 3; ++k) {
+    others.push_back(values);
+    others.back()(random.integer(0, values.size() - 1)) += 0.05 * (largest + 1e-3);
+  }
+  std::erase_if(others, [&](const Vector& one) { return (one - values).cwiseAbs().maxCoeff() <= 1e-4 * largest; });
+  return others;
+}
+
+std::string as_text(double value) {
+  if (value == std::round(value)) return std::to_string(static_cast<long>(value));
+  return ordered_json(value).dump();
+}
+
+// Other texts of a metadata entry. Numbers are changed by more than rounding.
+std::vector<std::string> other_texts(const std::string& text) {
+  std::vector<std::string> others = {text + "x", ""};
+  if (text == "true") others.push_back("false");
+  if (text == "false") others.push_back("true");
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0') return others;
+  for (const double other : {-value, 0.0, 1.5 * value + 0.5, value + 1, value - 1}) {
+    if (std::abs(other - value) > 1e-4 * std::abs(value) + 1e-5) others.push_back(as_text(other));
+  }
+  return others;
+}
+
+// What no samples can tell, and the checksum alone protects: names and words, what the fit was asked for where it says
+// nothing of the result, the history of the search, and errors on held-out samples, which need the calibration's folds.
+bool untold(const std::string& key, const std::string& now) {
+  static const std::set<std::string> keys = {"version",
+                                             "written_by",
+                                             "name1",
+                                             "feature_names1",
+                                             "route",
+                                             "calibration_folds",
+                                             "held_out_error1",
+                                             "held_out_error2",
+                                             "setting_seed",
+                                             "setting_random_starts",
+                                             "setting_max_sweeps",
+                                             "setting_max_seconds",
+                                             "sweeps",
+                                             "starts",
+                                             "stopped_early"};
+  if (keys.contains(key)) return true;
+  // in words; the prescribed covariances themselves are M Mᵀ
+  for (const char* start : {"covariance1", "covariance2", "covariance3", "setting_covariance", "setting_components"}) {
+    if (key.starts_with(start)) return true;
+  }
+  // a limit that the rank does not reach: a forced Gram form may have lost the other directions. No proof: a limit may have stopped it.
+  return (key.starts_with("setting_max_rank") && (now == "0" || now == "5")) || (key == "certified" && now == "false");
+}
+
+TEST(Verify, RefusesModelsThatWereTamperedWith) {
+  Random random(22);
+  int told = 0, not_told = 0;
+  for (const Fitted& fitted : all_kinds()) {
+    const Parts parts(fitted.model.to_bytes());
+    const auto expect_refused = [&](const Parts& changed, const std::string& key, const std::string& now) {
+      EXPECT_THROW(Model::from_bytes(changed.bytes()), FormatError) << fitted.name << ": " << key << " " << now;
+      std::string why;
+      try {
+        why = refusal(fitted, Model::from_bytes(sealed(changed.bytes())));
+      } catch (const FormatError& error) {
+        why = error.what();
+      }
+      ++(why.empty() ? not_told : told);
+      EXPECT_TRUE(!why.empty() || untold(key, now)) << fitted.name << ": " << key << " is now " << now;
+    };
+    for (const auto& [key, value] : parts.header.items()) {
+      if (key == "__metadata__") continue;
+      const Vector values = parts.array(key);
+      for (const Vector& other : other_values(values, random)) {
+        expect_refused(parts.with(key, other), key, std::to_string((other - values).norm()));
+      }
+    }
+    for (const auto& [key, value] : parts.header["__metadata__"].items()) {
+      if (key == "checksum") continue;
+      for (const std::string& text : other_texts(value)) {
+        if (text == value) continue;
+        Parts changed = parts;
+        changed.header["__metadata__"][key] = text;
+        expect_refused(changed, key, text);
+      }
+    }
+  }
+  EXPECT_GT(told, 2000);
+  EXPECT_LT(not_told, told / 5);
+  std::cout << told << " changes refused, " << not_told << " that the checksum alone refuses\n";
 }
 
 TEST(SummaryNote, IsKeptWithTheSummary) {

@@ -58,6 +58,13 @@ std::vector<std::string> failures_of(const VerifyArguments& options, const Model
   }
   check("objective's distance from the claimed one",
         std::abs(found.objective - claimed.objective) / found.covariance_trace);
+  // The numbers of samples are told below, in words, where they are what differs.
+  if (found.samples == model.samples && found.claims.size() > 0) {
+    for (const Claim& claim : found.claims) {
+      check(fmt::format("'{}' of the model is not what these samples say; it differs by", claim.what),
+            claim.difference);
+    }
+  }
   if (claimed.certified) {
     check("the maps are not the best: their objective is above the least possible by a fraction of", found.shortfall());
   } else if (!(found.gap <= claimed.gap + options.tolerance)) {
@@ -79,6 +86,14 @@ std::vector<std::string> failures_of(const VerifyArguments& options, const Model
                                    found.all_samples[i], i + 1, claimed.constrained[i].samples, i + 1));
   }
   return failures;
+}
+
+Json claims_of(const Attained& found) {
+  Json claims = Json::object();
+  for (const Claim& claim : found.claims) {
+    claims[claim.what] = std::isfinite(claim.difference) ? Json(claim.difference) : Json("not equal");
+  }
+  return claims;
 }
 
 std::string verdict(const Model& model, const Attained& found, bool fits) {
@@ -111,16 +126,20 @@ void run(const Session& session, const VerifyArguments& options) {
        {"gap", found.gap},
        {"claimed_gap", claimed.gap},
        {"proof", found.proof},
+       {"claims", claims_of(found)},
        {"tolerance", options.tolerance}},
-      table({{noun, pairs_text(found.samples, found.total_weight)},
-             {"residuals",
-              fmt::format("{:.1e}  (of the covariance constraints)", fmt::join(found.constraint_residuals, "  "))},
-             {"means",
-              fmt::format("{:.1e}  (distance of the mapped means from 0)", fmt::join(found.mean_residuals, "  "))},
-             {"objective", fmt::format("{:.9g}  (the model claims {:.9g})", found.objective, claimed.objective)},
-             {"least possible", fmt::format("{:.9g}  (of these {}; the maps are {:.1e} of the scale above)",
-                                            found.best_objective, noun, found.shortfall())},
-             {"verdict", verdict(model, found, failures.empty())}}));
+      table(
+          {{noun, pairs_text(found.samples, found.total_weight)},
+           {"residuals",
+            fmt::format("{:.1e}  (of the covariance constraints)", fmt::join(found.constraint_residuals, "  "))},
+           {"means",
+            fmt::format("{:.1e}  (distance of the mapped means from 0)", fmt::join(found.mean_residuals, "  "))},
+           {"objective", fmt::format("{:.9g}  (the model claims {:.9g})", found.objective, claimed.objective)},
+           {"least possible", fmt::format("{:.9g}  (of these {}; the maps are {:.1e} of the scale above)",
+                                          found.best_objective, noun, found.shortfall())},
+           {"claims", fmt::format("{} others compared; the farthest from these {}: {}, by {:.1e}", found.claims.size(),
+                                  noun, found.worst_claim().what, found.worst_claim().difference)},
+           {"verdict", verdict(model, found, failures.empty())}}));
   if (failures.empty()) return;
   throw Refuted(fmt::format("'{}' does not fit these {}: {}; the tolerance is {}", options.model, noun,
                             fmt::join(failures, ", "), options.tolerance));

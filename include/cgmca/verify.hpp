@@ -1,5 +1,6 @@
 // What a model attains on given matched samples, computed from its maps and those samples alone. Of its certificate
-// only what was asked for is used: the graph and the regularized covariances.
+// only what was asked for is used: the graph and the regularized covariances. All else that the model holds is compared
+// with what the samples say (Attained::claims).
 //
 // With z_ij = A_i (x_ij - mean_i) and C_i = M_i M_iᵀ, a model fitted to the pairs has
 //   cov(z_i) = C_i,   mean(z_i) = 0,   1/n Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖² = certificate.objective
@@ -25,6 +26,7 @@
 // Threads: several verifications may run at once, also of one model and one summary.
 #pragma once
 
+#include <algorithm>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
@@ -33,6 +35,12 @@
 
 #pragma GCC visibility push(default)
 namespace cgmca {
+
+// Something that a model says of itself, and how far it is from what was computed anew.
+struct Claim {
+  std::string what;       // "loadings 2", "bound": with the numbers of the domains, from 1
+  double difference = 0;  // relative to its scale; infinite for a number that must agree exactly and does not
+};
 
 // What a model attains on given samples.
 struct Attained {
@@ -48,6 +56,16 @@ struct Attained {
   double gap = 0;                            // (f_bound - f) / |f|, as that of Certificate; 0 if that is rounding
   std::string proof;                         // what best_objective rests on, as that of Certificate
 
+  // Everything else that the model holds and the samples can tell: means, variances, loadings, correlations, ranks,
+  // bound, gap. Names, the route, the history of the search and held-out errors are protected by the file's checksum
+  // alone.
+  std::vector<Claim> claims;
+
+  // The claim that is farthest from the truth.
+  const Claim& worst_claim() const {
+    return *std::max_element(claims.begin(), claims.end(),
+                             [](const Claim& a, const Claim& b) { return a.difference < b.difference; });
+  }
   // How far the maps may fall short of the best ones, as a part of the objective's scale.
   double shortfall() const { return (objective - best_objective) / covariance_trace; }
 };

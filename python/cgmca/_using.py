@@ -319,7 +319,9 @@ class Using(Found):
             covariance and mean of each map's output are from what was prescribed, ``samples`` the number of matched
             samples, ``total_weight`` the sum of their weights. ``best_objective`` is what no maps with these
             covariances can go below on these samples; ``proof`` says what that rests on, ``gap`` how far the maps may
-            be from it, and ``certified`` whether they attain it. All of these are computed anew.
+            be from it, and ``certified`` whether they attain it. All of these are computed anew. ``claims`` has, for
+            all else that the model holds and the samples can tell (means, variances, loadings, correlations, ranks,
+            bound), how far it is from what was computed anew: rounding errors, or the model was tampered with.
         """
         names = self._domain_names()
         if Y is None and are_several(X):

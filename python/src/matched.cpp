@@ -141,6 +141,9 @@ py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const 
   result["certified"] = attained.certified;
   result["gap"] = attained.gap;
   result["proof"] = attained.proof;
+  py::dict claims;
+  for (const Claim& claim : attained.claims) claims[py::str(claim.what)] = claim.difference;
+  result["claims"] = claims;
   return result;
 }
 
@@ -150,6 +153,8 @@ py::dict certificate_of(const FittedModel& self) {
   result["objective"] = certificate.objective;
   result["bound"] = certificate.bound;
   result["constraint_residuals"] = per_domain(certificate.constraint_residuals);
+  result["samples_residual"] =
+      certificate.samples_residual ? py::object(py::float_(*certificate.samples_residual)) : py::object(py::none());
   py::list constrained, starts;
   for (const Regularized& theta : certificate.constrained) {
     constrained.append(py::make_tuple(theta.data, theta.ridge, theta.samples));

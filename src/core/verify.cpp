@@ -12,6 +12,7 @@
 #include "linalg/linalg.hpp"
 #include "multi/domains.hpp"
 #include "thresholds.hpp"
+#include "verify_claims.hpp"
 #include "whitening/factors.hpp"
 
 namespace cgmca {
@@ -129,6 +130,7 @@ void Verifier::add_extra(Domain domain, const MatrixView& X) {
 // F_i turned, and σ(B) of the pairs; of more a bound by duality (38).
 void Verifier::bound_objective(Attained& result) const {
   DataOptions options;
+  options.rank_tol = model_.settings.rank_tol;
   for (const Summary& extra : extra_) options.extra.push_back(&extra);
   const Factors plain = factorize(matched_, options, std::vector<bool>(extra_.size(), true));
   std::vector<Regularized> covariances;
@@ -159,6 +161,7 @@ void Verifier::bound_objective(Attained& result) const {
   const bool none = missing <= thresholds::kObjectiveRounding * result.covariance_trace;
   result.gap = none ? 0 : missing / std::abs(f);
   result.certified = result.gap <= thresholds::kProven;
+  result.claims = compare_claims(model_, plain, factors, result);
 }
 
 Attained Verifier::attained() const {

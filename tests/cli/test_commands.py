@@ -19,6 +19,16 @@ def test_the_three_commands_of_the_readme_work_first_time(folder):
     assert np.load(folder / "c.npy").shape == (60, 7)
 
 
+def test_the_certificate_states_how_far_the_covariances_are_from_the_samples(folder):
+    assert 0 < folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json["samples_residual"] < 1e-12
+    assert "of the covariances used, from a sketch of the samples" in folder.ok("info", "m").out
+    claims = folder.ok("verify", "m", "a.npy", "b.npy", "--json").json["claims"]
+    assert max(claims.values()) < 1e-9 and {"loadings 1", "variance 2", "bound", "canonical correlations"} <= set(claims)
+    rewritten(folder / "m", {"loadings2": -tensor(folder / "m", "loadings2")}, {})
+    refused = folder.run("verify", "m", "a.npy", "b.npy")
+    assert refused.status == 3 and "'loadings 2' of the model is not what these samples say" in refused.err
+
+
 def test_fit_reports_the_keys_of_the_design(folder):
     result = folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json")
     assert result.err == ""

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "io/source.hpp"
+#include "tests/sealed.hpp"
 
 namespace cgmca::fuzz {
 
@@ -35,6 +36,12 @@ inline std::string file_of(const std::uint8_t* data, std::size_t size) {
 
 // Writes a file on the disk, for readers that look beside it.
 inline void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+// The same of a model or summary with the checksum that belongs to it, so that what lies behind it is reached.
+inline std::string sealed_file_of(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes = testing::sealed({reinterpret_cast<const char*>(data), size});
+  return file_of(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
 
 // Everything in blocks of `block` samples after `skipped` ones, or nothing where it is refused.
 inline std::optional<Matrix> read_blocks(io::Opener open, const std::string& path, const ReadOptions& options,

@@ -6,7 +6,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cgmca;
   try {
-    const Model model = Model::load(fuzz::file_of(data, size));
+    const Model model = Model::load(fuzz::sealed_file_of(data, size));
     for (Domain domain : {Domain::one, Domain::two}) {
       if (!model.domains[slot(domain)]) continue;
       const Matrix Z = apply(model, domain, Matrix::Zero(model.domain(domain).features(), 2));

@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cgmca;
   try {
-    Summary summary = Summary::load(fuzz::file_of(data, size));
+    Summary summary = Summary::load(fuzz::sealed_file_of(data, size));
     const Index before = summary.samples();
     Index features = 0;
     MatchedSamples more;

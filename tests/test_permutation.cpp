@@ -1,6 +1,8 @@
 // The permutation test against data of known structure, and classifiers against answers by hand.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "sharing.hpp"
@@ -19,7 +21,7 @@ TEST(Permutations, FindTheSharedCauses) {
     const Pairs pairs = sharing(random, shared, 8, 150, 0.4);
     PermutationOptions test;
     test.permutations = 200;
-    test.level = 0.01;
+    test.level = 0.02;
     Summary rows({8, 8}), compressed({8, 8}, Accumulate::qr);
     rows.add(pairs.X1.leftCols(32), pairs.X2.leftCols(32));  // n = 2p: kept as they are
     compressed.add(pairs.X1, pairs.X2);
@@ -32,6 +34,8 @@ TEST(Permutations, FindTheSharedCauses) {
     for (const auto* found : {&by_rotation, &by_permutation}) {
       EXPECT_TRUE(std::is_sorted(found->p_values.begin(), found->p_values.end()));
       EXPECT_GE(found->p_values.front(), 1.0 / 201);
+      EXPECT_LE(found->p_values.back(), 1);
+      EXPECT_EQ(found->p_values.size(), 8U);  // of all directions
     }
   }
 }
@@ -62,6 +66,130 @@ TEST(Permutations, AndRotationsAgreeOnNormalData) {
   EXPECT_GT(expected, 0.02);  // so that there is something to compare
   EXPECT_LT(expected, 0.98);
   EXPECT_NEAR(by_rotation.p_values[0], expected, 4 * std::sqrt(expected * (1 - expected) * (1.0 / 1000 + 1.0 / 2000)));
+}
+
+using Draw = std::function<double(Random&)>;
+const std::map<std::string, Draw> kDistributions = {
+    {"normal", [](Random& random) { return random.normal(); }},
+    {"lognormal", [](Random& random) { return std::exp(random.normal()); }},
+    {"Cauchy", [](Random& random) { return random.normal() / random.normal(); }},
+    {"rare counts", [](Random& random) { return random.integer(1, 20) == 1 ? 1.0 + (random.coin() ? 1 : 0) : 0.0; }}};
+
+// The share of `draws` independent samples, 60 pairs of 3+3 features, in which something is found at the level .05.
+double share_found(const Draw& draw, int draws, bool keep_samples) {
+  Random random(12);
+  PermutationOptions test;
+  test.permutations = 39;
+  double found = 0;
+  for (int k = 0; k < draws; ++k) {
+    const Matrix X1 = Matrix::NullaryExpr(3, 60, [&] { return draw(random); }),
+                 X2 = Matrix::NullaryExpr(3, 60, [&] { return draw(random); });
+    test.seed = static_cast<std::uint64_t>(k);
+    if (keep_samples) {
+      found += permutation_test({X1, X2}, {}, test).significant > 0 ? 1 : 0;
+      continue;
+    }
+    Summary summary({3, 3});
+    summary.add(X1, X2);
+    found += permutation_test(summary, {}, test).significant > 0 ? 1 : 0;
+  }
+  return found / draws;
+}
+
+// 1,000 draws: a test of level .05 finds something in .03 to .07 of them, but for one case in 250.
+TEST(Permutations, KeepTheirLevelOnSamplesOfAnyDistribution) {
+  for (const auto& [name, draw] : kDistributions) {
+    const double share = share_found(draw, 1000, true);
+    EXPECT_GT(share, 0.03) << name;
+    EXPECT_LT(share, 0.07) << name;
+  }
+}
+
+// A summary of more pairs than it keeps knows no kurtosis: its rotations are right for normal data only.
+TEST(Permutations, SayWhereTheyAssumeNormalData) {
+  EXPECT_LT(share_found(kDistributions.at("normal"), 300, false), 0.09);
+  EXPECT_GT(share_found(kDistributions.at("Cauchy"), 300, false), 0.11);
+  Random random(13);
+  const Matrix X1 = random.matrix(3, 60), X2 = random.matrix(3, 60);
+  PermutationOptions test;
+  test.permutations = 19;
+  Summary summary({3, 3});
+  summary.add(X1, X2);
+  const PermutationTest rotated = permutation_test(summary, {}, test), shuffled = permutation_test({X1, X2}, {}, test);
+  EXPECT_TRUE(rotated.rotations);
+  ASSERT_EQ(rotated.remarks.size(), 1U);
+  EXPECT_NE(rotated.remarks[0].find("assume normal data, because a summary does not keep the samples"),
+            std::string::npos);
+  EXPECT_FALSE(shuffled.rotations);
+  EXPECT_TRUE(shuffled.remarks.empty());
+}
+
+// 40 pairs of 120 and 21 features that share six causes. Nominally one draw in 20 shows a seventh.
+TEST(Permutations, SeldomCountMoreDirectionsThanThereAre) {
+  constexpr int draws = 100;
+  for (const double ridge : {0.01, 0.1, 1.0}) {
+    Random random(99);
+    PermutationOptions test;
+    test.permutations = 39;
+    double above = 0, found = 0;
+    for (int k = 0; k < draws; ++k) {
+      const Matrix causes = random.matrix(6, 40);
+      const Matrix X1 = random.matrix(120, 6) * causes + random.matrix(120, 40),
+                   X2 = random.matrix(21, 6) * causes + random.matrix(21, 40);
+      test.seed = static_cast<std::uint64_t>(k);
+      const PermutationTest result = permutation_test({X1, X2}, {.max_rank = {}, .ridge = ridge}, test);
+      ASSERT_EQ(result.p_values.size(), 21U);
+      ASSERT_TRUE(std::is_sorted(result.p_values.begin(), result.p_values.end()));
+      above += result.significant > 6 ? 1 : 0;
+      found += static_cast<double>(result.significant) / draws;
+    }
+    EXPECT_LE(above / draws, 0.07) << ridge;
+    EXPECT_GT(found, 5.5) << ridge;  // and it finds what there is
+  }
+}
+
+// The same without a ridge, where correlations are near 1 and residuals vary in fewer dimensions than samples do.
+TEST(Permutations, SeldomCountMoreDirectionsWithoutARidge) {
+  constexpr int draws = 150;
+  Random random(15);
+  PermutationOptions test;
+  test.permutations = 99;
+  double above = 0, found = 0;
+  for (int k = 0; k < draws; ++k) {
+    const Matrix causes = random.matrix(6, 40);
+    const Matrix X1 = random.matrix(10, 6) * causes + 0.1 * random.matrix(10, 40),
+                 X2 = random.matrix(10, 6) * causes + 0.1 * random.matrix(10, 40);
+    test.seed = static_cast<std::uint64_t>(k);
+    const Index significant = permutation_test({X1, X2}, {}, test).significant;
+    above += significant > 6 ? 1 : 0;
+    found += static_cast<double>(significant) / draws;
+  }
+  EXPECT_LE(above / draws, 0.07);
+  EXPECT_GT(found, 5.9);
+}
+
+// A weight is that many copies: the test of weighted samples is that of the copies, shuffle for shuffle.
+TEST(Permutations, OfWholeWeightsAreThoseOfTheCopies) {
+  Random random(16);
+  const Pairs pairs = sharing(random, 1, 4, 40, 1.5);
+  Vector weights(40);
+  std::vector<Index> copies;
+  for (Index j = 0; j < 40; ++j) {
+    weights(j) = static_cast<double>(random.integer(0, 3));
+    copies.insert(copies.end(), static_cast<std::size_t>(weights(j)), j);
+  }
+  PermutationOptions test;
+  test.permutations = 199;
+  const PermutationTest weighted = permutation_test({pairs.X1, pairs.X2}, weights, {}, test);
+  const PermutationTest repeated =
+      permutation_test({pairs.X1(Eigen::all, copies), pairs.X2(Eigen::all, copies)}, {}, test);
+  EXPECT_FALSE(weighted.rotations);
+  EXPECT_EQ(weighted.p_values, repeated.p_values);
+  EXPECT_FALSE(permutation_test({pairs.X1, pairs.X2}, Vector::Constant(40, 0.7), {}, test).rotations);
+  const PermutationTest others = permutation_test({pairs.X1, pairs.X2}, random.matrix(40, 1).cwiseAbs(), {}, test);
+  EXPECT_TRUE(others.rotations);
+  ASSERT_EQ(others.remarks.size(), 1U);
+  EXPECT_NE(others.remarks[0].find("not whole numbers"), std::string::npos);
 }
 
 TEST(Permutations, AreTheSameOnAnyNumberOfThreads) {

@@ -38,6 +38,7 @@ void run(const Session& session, TuneArguments& options) {
   const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   DataOptions data;
   data.extra = pointers(extra);
+  options.tuning.keep = options.permutations > 0;
   const Tuning tuning = run_tuning(session, reader, options.tuning, data, graph, options.pairs.input);
 
   Json object = describe(tuning.result);
@@ -54,7 +55,10 @@ void run(const Session& session, TuneArguments& options) {
       progress.update(static_cast<Index>(done * static_cast<double>(options.permutations)));
       stop_if_interrupted();
     };
-    test = permutation_test(tuning.folds.all(), tuning.result.choice().regularization(), settings);
+    const MatchedSamples X(tuning.X.begin(), tuning.X.end());
+    const Regularization choice = tuning.result.choice().regularization();
+    test = tuning.weights.size() == 0 ? permutation_test(X, choice, settings)
+                                      : permutation_test(X, tuning.weights, choice, settings);
     object["permutation_test"] = describe(*test);
     text += describe_text(*test);
   }
@@ -81,7 +85,7 @@ void add_tune(CLI::App& app, Session& session) {
       .add_option(
           "--permutations", options->permutations,
           "Also test how many canonical correlations of the choice (for more than two domains: common directions) "
-          "are more than chance, with N random pairings")
+          "are more than chance, with N random pairings; all samples are held in memory for that")
       ->check(CLI::Range(1, 10'000'000))
       ->option_text("N");
   add_output_option(command, options->output, "HTML", "Also write a page with heat maps and all trials", false);

@@ -237,17 +237,22 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   const Labelled more1 = read_labelled(session, specs.reference, specs.reference_labels, 1, reader, input);
   const Labelled more2 = read_labelled(session, specs.queries, specs.query_labels, 2, reader, input);
 
-  std::vector<Matrix> X(static_cast<std::size_t>(reader.count()));
   std::vector<Index> numbers;  // of the samples that --missing has left
-  Tuning tuning{Folds(reader.domains(), specs.folds), {}};
-  const bool keep = classes || options.criterion == Criterion::partner;
+  Tuning tuning{
+      Folds(reader.domains(), specs.folds), {}, std::vector<Matrix>(static_cast<std::size_t>(reader.count())), {}};
+  std::vector<Matrix>& X = tuning.X;
+  const bool keep = specs.keep || classes || options.criterion == Criterion::partner;
   read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
     numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
     if (!keep) return;
     for (std::size_t i = 0; i < X.size(); ++i) X[i] = appended(std::move(X[i]), block.X[i]);
+    if (block.weights.size() > 0) {
+      tuning.weights.conservativeResize(tuning.weights.size() + block.samples());
+      tuning.weights.tail(block.samples()) = block.weights;
+    }
   });
   const bool pairs = X.size() == 2;
-  if (keep && pairs) options.pairs = {&X[0], &X[1]};
+  if ((classes || options.criterion == Criterion::partner) && pairs) options.pairs = {&X[0], &X[1]};
   if (options.criterion == Criterion::partner && more1.X.size() > 0) options.pairs.more1 = &more1.X;
   Labelled references, queries;
   if (classes) {
@@ -387,7 +392,8 @@ Json describe(const PermutationTest& test) {
   return {{"permutations", test.permutations},
           {"kind", test.rotations ? "rotations" : "permutations"},
           {"p_values", test.p_values},
-          {"significant", test.significant}};
+          {"significant", test.significant},
+          {"remarks", test.remarks}};
 }
 
 std::string describe_text(const PermutationTest& test) {
@@ -399,7 +405,9 @@ std::string describe_text(const PermutationTest& test) {
   for (std::size_t j = 0; j < std::min(most, test.p_values.size()); ++j)
     text += fmt::format(" {:.3g}", test.p_values[j]);
   if (test.p_values.size() > most) text += fmt::format(" … {:.3g}", test.p_values.back());
-  return text + ")\n";
+  text += ")\n";
+  for (const std::string& remark : test.remarks) text += fmt::format("note: {}\n", remark);
+  return text;
 }
 
 }  // namespace cgmca::cli

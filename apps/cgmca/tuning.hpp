@@ -17,6 +17,7 @@ namespace cgmca::cli {
 struct TuningSpecs {
   std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels, queries, query_labels;
   FoldOptions folds;
+  bool keep = false;  // the samples, in Tuning::X
 
   void check(Index domains) const;  // throws UsageError
 };
@@ -25,6 +26,8 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs);
 struct Tuning {
   Folds folds;
   TuneResult result;
+  std::vector<Matrix> X;  // of each domain, if they were to be kept, or the criterion needs them
+  Vector weights;         // of these; empty: each counts once
 };
 // Reads the matched samples once, deals them to folds, tries the grid.
 Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs& specs, const DataOptions& data,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core, _tables
+from ._certificate import FitWarning
 from ._compat import check_array
 from ._domains import are_several, by_number, in_all_domains, label, names_of_new
 from ._estimators import CGMCA
@@ -333,30 +335,36 @@ class PermutationTest:
     Attributes
     ----------
     p_values : ndarray
-        Of the correlations or directions in turn, up to the first that is not significant.
+        Of all correlations or directions in turn. They never fall.
     significant : int
-        How many are.
+        How many are at or below the level.
     rotations : bool
-        The summary no longer held the pairs themselves, or they had weights, so that random rotations took the place of
-        permutations.
+        Random rotations took the place of permutations, because a `Summary` does not keep the samples, or because they
+        had weights that are not whole numbers. The p values then assume normal data.
+    remarks : list of str
+        Sentences that say so. They are `FitWarning` s too.
     """
 
     p_values: Any
     significant: int
     rotations: bool
+    remarks: List[str] = dataclasses.field(default_factory=list)
 
 
 def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
                      sample_weight: Optional[ArrayLike] = None, max_rank: Any = None, ridge: Any = 0.0,
                      rank_tol: Optional[float] = None, permutations: int = 1000, seed: int = 1, level: float = 0.05,
                      graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
-    """How many canonical correlations are real, from pairs or from their `Summary`.
+    """How many canonical correlations are real, from pairs or, for normal data, from their `Summary`.
 
     For more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions are.
 
     Partners are shuffled at random many times. The j-th correlation is compared with the largest one of the shuffled
-    pairs, after the directions before it were removed. Pairs with ``sample_weight`` (see `CGMCA.fit`) cannot change
-    partners; random rotations take the place of shuffling.
+    pairs, after the directions before it, and what their scores explain, were left out of both. The test of the first is
+    exact for every distribution. Whole numbers as ``sample_weight`` (see `CGMCA.fit`) are copies, and these are
+    shuffled. Pairs of other weights cannot change partners, and a `Summary` does not keep its samples: random rotations
+    take the place of shuffling. They assume normal data, and are far from right for heavy tails and rare counts; a
+    `FitWarning` says so.
 
     For more than two domains the samples of all but the first are shuffled, each domain independently. The j-th best
     direction that the domains share, along the edges of ``graph``, is compared with the best one of the shuffled
@@ -375,7 +383,7 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
     if isinstance(X, _core.Summary):
         if sample_weight is not None:
             raise ValueError("sample_weight belongs to pairs; a Summary has its weights inside, give them to its add")
-        summary = X
+        arrays, weights, m = None, None, len(X.n_features)
     else:
         if are_several(X):
             if Y is not None:
@@ -386,12 +394,13 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
         else:
             _check_rows([X, Y], None, sample_weight)
             arrays = [_as_rows(X), as_columns(Y, finite=False)]
-        weights = _tables.weights_of(sample_weight, len(arrays[0]))
-        summary = _core.Summary(*(rows.shape[1] for rows in arrays)).add(*arrays, sample_weight=weights)
-    m = len(summary.n_features)
+        weights, m = _tables.weights_of(sample_weight, len(arrays[0])), len(arrays)
+    settings = ([as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
+                [as_ridge(one) for one in per_domain("ridge", ridge, m)], as_fraction("rank_tol", rank_tol),
+                permutations, seed, level, progress, graph)
     tell_kernels()
-    found = _core.permutation_test(
-        summary, [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
-        [as_ridge(one) for one in per_domain("ridge", ridge, m)], as_fraction("rank_tol", rank_tol), permutations,
-        seed, level, progress, graph)
-    return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"])
+    found = (_core.permutation_test(X, *settings) if arrays is None else
+             _core.permutation_test_samples(arrays, weights, *settings))
+    for remark in found["remarks"]:
+        warnings.warn(remark, FitWarning, stacklevel=2)
+    return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"], found["remarks"])

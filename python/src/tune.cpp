@@ -210,6 +210,37 @@ void bind_folds(py::module_& module) {
       [](const py::bytes& bytes) { return Folds::from_bytes(std::string_view(bytes)); });
 }
 
+py::dict describe(const PermutationTest& found) {
+  py::dict result;
+  result["p_values"] = found.p_values;
+  result["significant"] = found.significant;
+  result["rotations"] = found.rotations;
+  result["remarks"] = found.remarks;
+  return result;
+}
+
+// Of samples, arrays of all domains.
+py::dict test_samples(const py::sequence& arrays, const py::object& sample_weight, const std::vector<Index>& max_rank,
+                      const std::vector<py::object>& ridge, std::optional<double> rank_tol, Index permutations,
+                      std::uint64_t seed, double level, const py::object& progress, const py::object& graph) {
+  std::vector<Ridge> ridges;
+  for (const py::object& one : ridge) ridges.push_back(ridge_of(one));
+  const Regularization options{.max_rank = PerDomain<Index>(max_rank), .ridge = PerDomain<Ridge>(ridges)};
+  check_matched(matched_samples(arrays));
+  const auto own = std::make_shared<std::vector<Matrix>>();
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    own->push_back(whole(arrays[i], array_name(i, arrays.size()).c_str()));
+  }
+  const std::optional<Vector> weights = weights_from(sample_weight, own->front().cols());
+  return describe(interruptibly<PermutationTest>(
+      [=, edges = graph_of(graph)](const Report& report) {
+        const PermutationOptions test{permutations, seed, level, rank_tol, report, edges};
+        const MatchedSamples X(own->begin(), own->end());
+        return weights ? permutation_test(X, *weights, options, test) : permutation_test(X, options, test);
+      },
+      progress));
+}
+
 py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& max_rank,
                              const std::vector<py::object>& ridge, std::optional<double> rank_tol, Index permutations,
                              std::uint64_t seed, double level, const py::object& progress, const py::object& graph) {
@@ -221,11 +252,7 @@ py::dict test_by_permutation(SharedSummary& summary, const std::vector<Index>& m
         return permutation_test(own, options, {permutations, seed, level, rank_tol, report, edges});
       },
       progress);
-  py::dict result;
-  result["p_values"] = found.p_values;
-  result["significant"] = found.significant;
-  result["rotations"] = found.rotations;
-  return result;
+  return describe(found);
 }
 
 }  // namespace
@@ -243,6 +270,9 @@ void bind_tune(py::module_& module) {
   module.def("permutation_test", &test_by_permutation, py::arg("summary"), py::arg("max_rank"), py::arg("ridge"),
              py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"), py::arg("level"), py::arg("progress"),
              py::arg("graph") = "full");
+  module.def("permutation_test_samples", &test_samples, py::arg("arrays"), py::arg("sample_weight"),
+             py::arg("max_rank"), py::arg("ridge"), py::arg("rank_tol"), py::arg("permutations"), py::arg("seed"),
+             py::arg("level"), py::arg("progress"), py::arg("graph") = "full");
   module.def("tune_views", &tune_views, py::arg("arrays"), py::arg("families"), py::arg("ranks"), py::arg("max_ranks"),
              py::arg("ridges"), py::arg("criterion"), py::arg("folds"), py::arg("repeats"), py::arg("seed"),
              py::arg("rank_tol"), py::arg("extra"), py::arg("labels"), py::arg("graph"), py::arg("progress"),

@@ -8,9 +8,10 @@ from cgmca import MCA, Summary
 
 
 def test_permutations_count_the_directions_that_are_real(views):
-    found = cgmca.permutation_test(Summary(8, 6, 5).add(*views), permutations=49)
+    with pytest.warns(cgmca.FitWarning, match="assume normal data"):
+        found = cgmca.permutation_test(Summary(8, 6, 5).add(*views), permutations=49)
     again = cgmca.permutation_test(views, permutations=49)
-    assert found.rotations and np.array_equal(found.p_values, again.p_values) and found.significant == 4
+    assert found.rotations and not again.rotations and found.significant == again.significant == 4
     few = [rows[:30] for rows in views]
     told = []
     by_rows = cgmca.permutation_test({"a": few[0], "b": few[1], "c": few[2]}, permutations=49, graph="star:1",

@@ -139,8 +139,13 @@ def test_tune_and_permutation_test_take_weights(pairs):
             assert trial.errors["translation"] == same.errors["translation"]
     plain = cgmca.tune(X[kept], Y[kept], **options)
     assert plain.trials[0].errors["translation"] != two.trials[0].errors["translation"]
-    found = cgmca.permutation_test(X, Y, sample_weight=TIMES / 2, permutations=99)  # their sum is the number of pairs
+    with pytest.warns(cgmca.FitWarning, match="weights that are not whole numbers"):
+        found = cgmca.permutation_test(X, Y, sample_weight=TIMES / 2, permutations=99)
     assert found.rotations and found.significant == 4
+    found = cgmca.permutation_test(X, Y, sample_weight=TIMES, permutations=99)
+    rows = np.repeat(np.arange(len(X)), TIMES.astype(int))
+    assert not found.rotations
+    assert np.array_equal(found.p_values, cgmca.permutation_test(X[rows], Y[rows], permutations=99).p_values)
     with pytest.raises(ValueError, match="sample_weight belongs to pairs"):
         cgmca.permutation_test(Summary(8, 6).add(X, Y), sample_weight=TIMES)
 

@@ -171,6 +171,10 @@ inline constexpr double kSaturated = 1e-8;
 // is never significant.
 inline constexpr double kReached = 1e-12;
 
+// Samples whose whole weights sum to more than this are not copied to be permuted: rotations take their place, because
+// sums of so many copies are normal.
+inline constexpr double kMostCopies = 1e6;
+
 // Eigenvalues of a Gram matrix of p features, summed over n samples, are rounding up to this part of the largest.
 inline double gram_rounding(Index p, Index n) {
   return (static_cast<double>(p) + std::sqrt(static_cast<double>(n))) * kEpsilon;

@@ -146,7 +146,11 @@ def test_weights_follow_x1_where_pairs_are_matched_by_key(weighed):
 
 def test_tuning_and_calibration_take_weights(weighed):
     found = weighed.ok("tune", "a.npy", "b.npy", "--weights", "w.npy", "--permutations", 19, "--json").json
-    assert found["n"] == 45 and found["permutation_test"]["kind"] == "rotations"
+    assert found["n"] == 45 and found["permutation_test"]["kind"] == "permutations"  # of the copies of whole weights
+    np.save(weighed / "half.npy", weighed.w + 0.1 * np.arange(60))
+    text = weighed.ok("tune", "a.npy", "b.npy", "--weights", "half.npy", "--permutations", 19).out
+    assert "random rotations; p =" in text
+    assert "note: the p values assume normal data, because weights that are not whole numbers" in text
     labels = (weighed.a[:, 0] > 5).astype(int)
     np.save(weighed / "labels.npy", labels)
     weighed.ok("tune", "a.npy", "b.npy", "--weights", "w.npy", "--labels", "labels.npy", "--covs", "identity")

@@ -26,12 +26,12 @@ mount -t proc proc "$root/proc"
 in_it() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
 in_it apt-get update -qq || skip "the bare Debian cannot reach its mirror"
 
-git clone --quiet --no-local . "$root/root/cgmca"
-git -C "$root/root/cgmca" checkout --quiet "$commit"
-[ -z "$(git -C "$root/root/cgmca" status --porcelain)" ]
+git clone --quiet --no-local . "$root/cgmca"
+git -C "$root/cgmca" checkout --quiet "$commit"
+[ -z "$(git -C "$root/cgmca" status --porcelain)" ]
 in_it dpkg-query -W -f '${Package}\n' | sort >"$work/before"
 status=0
-in_it make -C /root/cgmca demo >"$work/log" 2>&1 || status=$?
+in_it make -C /cgmca demo >"$work/log" 2>&1 || status=$?
 cp "$root"/var/cache/apt/archives/*.deb "$bare/var/cache/apt/archives/" 2>/dev/null || true
 if [ "$status" -ne 0 ]; then
   tail -40 "$work/log"
@@ -39,9 +39,9 @@ if [ "$status" -ne 0 ]; then
   exit 1
 fi
 for result in out/mnist/report.html build/cgmca; do
-  [ -s "$root/root/cgmca/$result" ] || { echo "test-bare: make demo succeeded and left no $result" >&2; exit 1; }
+  [ -s "$root/cgmca/$result" ] || { echo "test-bare: make demo succeeded and left no $result" >&2; exit 1; }
 done
-in_it /root/cgmca/build/cgmca --version | head -1
+in_it /cgmca/build/cgmca --version | head -1
 tail -5 "$work/log"
 installed=$(in_it dpkg-query -W -f '${Package}\n' | sort | comm -13 "$work/before" - | wc -l)
 umount "$root/proc"

@@ -35,12 +35,13 @@ test-bare:
 # cgmca.spark with PySpark, and cgmca.dask with the newest Dask, both from PyPI.
 test-engines: build
 	@tools/install-deps engines
-	@python/tests/check_engines.sh
+	@python/tests/in_venv.sh 'pandas<3' 'pyarrow<20' pyspark 'dask[array,dataframe]' distributed -- \
+	  python/tests/test_dask.py python/tests/engines
 
 # cgmca.to_onnx, with ONNX Runtime from PyPI.
 onnx: build
 	@tools/install-deps wheel
-	@python/tests/check_onnx.sh
+	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/onnx
 
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build

@@ -268,6 +268,24 @@ TEST(Certificate, NoWrongModelComesOfPartsWithSingularBeginnings) {
 }
 
 // A bit of a sum that changes it by a percent or more of the features' sizes, in a file whose checksum was made anew.
+// A form that loses digits keeps what it was asked for, and says what it lost.
+TEST(Certificate, AModelWarnsOfAResidualThatAForcedFormCauses) {
+  Random random(8);
+  Data data = random_data(3, 4, 3, 400);
+  data.X1.row(1) = data.X1.row(0) + 3e-6 * random.matrix(1, 400);  // κ² eps is near 1e-5
+  const auto C = Covariance::identity(3);
+  const auto says = [](const Model& model) {
+    const auto warnings = model.warnings();
+    return std::any_of(warnings.begin(), warnings.end(),
+                       [](const std::string& text) { return text.find("for the form 'gram'") != std::string::npos; });
+  };
+  const Model forced = fit(summary_of(data, Accumulate::gram), C, C), automatic = fit(summary_of(data), C, C);
+  ASSERT_GT(forced.certificate.constraint_residuals[0], 1e-6);
+  EXPECT_TRUE(says(forced));
+  EXPECT_LT(automatic.certificate.constraint_residuals[0], 1e-9);
+  EXPECT_FALSE(says(automatic));
+}
+
 TEST(Certificate, RefusesASummaryWithAFlippedBit) {
   const Data data = random_data(10, 4, 3, 500);
   const Summary summary = summary_of(data, Accumulate::gram);

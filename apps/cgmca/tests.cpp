@@ -90,8 +90,9 @@ void add_tests(CLI::App& app, Session& session) {
       "Each line tests whether the correlations from its number on are zero, by Wilks' statistic and Rao's F: from "
       "the\n"
       "correlations, the number of pairs and the ranks alone, for data that are roughly normal. The theory does not\n"
-      "hold with a ridge, --max-rank, extra samples, weights that are not counts, more than two domains or too few\n"
-      "pairs; the command then says so, and 'cgmca tune --permutations' tests instead.\n\n"
+      "hold with a ridge, --max-rank, extra samples, more than two domains, too few pairs or weights whose sum is not\n"
+      "whole; the command then says so, and 'cgmca tune --permutations' tests instead. Other weights are taken for\n"
+      "counts.\n\n"
       "Examples:\n"
       "  cgmca tests m\n"
       "  cgmca tests m --json");

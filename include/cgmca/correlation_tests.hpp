@@ -42,8 +42,9 @@ struct CorrelationTest {
   double chi_p = 1;        // the chance of such a chi_squared, or a larger one
 };
 
-// The tests for k = 0, …, s - 1 of a plain fit of two domains. Throws InvalidInput, with the way to test it instead, if the theory
-// does not hold: more than two domains, a ridge, max_rank, extra samples, weights that are not counts, a saturated fit.
+// The tests for k = 0, …, s - 1 of a plain fit of two domains. Throws InvalidInput, with the way to test it instead, if
+// the theory does not hold: more than two domains, a ridge, max_rank, extra samples, too few samples for the ranks, or
+// weights whose sum is not whole. A model keeps only the sum of the weights, so other weights are taken for counts.
 std::vector<CorrelationTest> correlation_tests(const Model& model);
 
 // How many correlations are not zero by Rao's F: the tests are made in turn, up to the first with p > level.

@@ -82,8 +82,9 @@ class Found:
         Raises
         ------
         ValueError
-            Where the theory does not hold: more than two domains, a ridge, ``max_rank``, extra samples, weights that are
-            not counts, too few pairs. Use `permutation_test` there.
+            Where the theory does not hold: more than two domains, a ridge, ``max_rank``, extra samples, too few
+            pairs, weights whose sum is not whole. Use `permutation_test` there. Other weights are taken for counts,
+            because a model keeps only their sum.
 
         Examples
         --------

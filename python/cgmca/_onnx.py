@@ -172,7 +172,7 @@ def _translate(graph: _Graph, fitted: Any, names: Sequence[Optional[str]], sourc
         if return_std:
             graph.output("standard_error", graph.add("Mul", spread, graph.constant(found["scale"])), features)
         if interval is not None:
-            width = graph.add("Mul", spread, graph.constant(found["quantile"] * found["scale"]))
+            width = graph.add("Mul", spread, graph.constant(found["half_width"]))
             graph.output("lower", graph.add("Sub", translated, width), features)
             graph.output("upper", graph.add("Add", translated, width), features)
     return f"domain {to} translated from {', '.join(_name(number, names) for number in sources)}"

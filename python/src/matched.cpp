@@ -9,6 +9,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "arrays.hpp"
@@ -94,7 +95,8 @@ py::tuple estimate_from(const FittedModel& self, const std::vector<int>& numbers
   return py::make_tuple(translated.array, widths.array);
 }
 
-// A translation in its factors, for other runtimes; with a probability also the quantile of its intervals.
+// A translation in its factors, for other runtimes. With a probability also q s_f of (29): the half width of an interval
+// is √(1 + h) times that, and h is 1/n at the mean.
 py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers, int target,
                         std::optional<double> probability) {
   std::vector<Domain> from;
@@ -109,11 +111,8 @@ py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers
   result["G"] = to_matrix(map.errors.G);
   result["total_weight"] = map.errors.total_weight;
   if (probability) {
-    // At the mean: half_widths is quantile · s_f · √(1 + 1/n), and standard_errors is that without the quantile.
-    const Matrix mean = map.mean_from;
-    const Matrix widths = map.half_widths(mean, *probability), errors = map.standard_errors(mean);
-    Index f = 0;
-    result["quantile"] = errors.col(0).maxCoeff(&f) > 0 ? widths(f, 0) / errors(f, 0) : 0.0;
+    const Matrix at_mean = map.half_widths(map.mean_from, *probability);
+    result["half_width"] = to_array(at_mean.col(0) / std::sqrt(1 + 1 / map.errors.total_weight));
   }
   return result;
 }

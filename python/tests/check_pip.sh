@@ -12,7 +12,8 @@ python=$work/venv/bin/python
 # Compilers by the names that other builds use, and paths relative to the source: so ccache has most objects already.
 export CC=${CC:-/usr/bin/cc} CXX=${CXX:-/usr/bin/c++} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 "$python" -m pip install --quiet .
-"$python" -m pip install --quiet pytest pandas matplotlib joblib safetensors statsmodels mypy scipy pyarrow polars 'dask[array,dataframe]' distributed
+"$python" -m pip install --quiet pytest pandas matplotlib joblib safetensors statsmodels mypy scipy pyarrow polars 'dask[array,dataframe]' distributed \
+  onnx onnxruntime
 "$work/venv/bin/cgmca" --version  # the wheel brings the command line
 "$python" -W error -c 'import cgmca; assert "OpenBLAS" in cgmca.blas_description(), cgmca.blas_description()'
 "$python" - <<'PYTHON'

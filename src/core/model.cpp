@@ -88,6 +88,18 @@ void warn_of_more(const Model& model, std::vector<std::string>& result) {
   }
 }
 
+void warn_of_residuals(const Model& model, std::vector<std::string>& result) {
+  const std::vector<double>& residuals = model.certificate.constraint_residuals;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    if (residuals[i] <= thresholds::kRefusedCertificate) continue;
+    result.push_back(
+        fmt::format("the covariance of domain {}'s output differs from the prescribed one by {:.1e} of it: rounding, "
+                    "because the data are ill-conditioned for the form '{}' of the summary. The form 'auto' loses "
+                    "least; a ridge or a lower max_rank helps too",
+                    i + 1, residuals[i], model.certificate.route.substr(0, model.certificate.route.find(':'))));
+  }
+}
+
 }  // namespace
 
 Certificate::Certificate(Index domains) {
@@ -185,6 +197,7 @@ Vector Model::common_correlations(Domain i, Domain j) const {
 std::vector<std::string> Model::warnings() const {
   std::vector<std::string> result;
   count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
+  warn_of_residuals(*this, result);
   return result;
 }
 

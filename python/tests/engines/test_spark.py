@@ -1,6 +1,6 @@
 """cgmca.spark gives what one process gives, whatever the partitions, and when an executor dies.
 
-    python/tests/check_engines.sh        (make test-engines) makes an environment with PySpark, and runs this
+    make test-engines makes an environment with PySpark, and runs this
 """
 
 import os

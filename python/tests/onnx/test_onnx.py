@@ -1,11 +1,12 @@
 """Graphs of to_onnx, run by ONNX Runtime, beside the estimators (make onnx)."""
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
 
 import cgmca
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
 
 
 def three(n=80, seed=0, offset=0.0):

@@ -97,10 +97,9 @@ std::optional<double> distance_from_samples(const Summary& summary, const Moment
   const Index domain = moments.layout.domain_of(worst);
   throw CertificateMismatch(
       fmt::format("the covariances that the fit computed are not those of the samples: they differ by {:.1e} from a "
-                  "sketch that was "
-                  "summed beside them, most in feature {} (counted from 0) of {}; rounding is below {:.0e}. The "
-                  "summary was damaged, "
-                  "or BLAS, LAPACK or the memory of a machine computed wrongly. Make the summary again",
+                  "sketch that was summed beside them, most in feature {} (counted from 0) of {}; rounding is below "
+                  "{:.0e}. The summary was damaged, or BLAS, LAPACK or the memory of a machine computed wrongly. Make "
+                  "the summary again",
                   largest, worst - moments.layout.start(domain),
                   describe(static_cast<Domain>(domain + 1), state.info[static_cast<std::size_t>(domain)]),
                   thresholds::kLikeTheSketch));

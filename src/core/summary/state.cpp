@@ -212,7 +212,11 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     add_to_frame(samples);
     return samples.count();
   }
-  nothing_compressed() ? compress_first(samples) : add_to_gram(samples);
+  if (nothing_compressed()) {
+    compress_first(samples);
+  } else {
+    add_to_gram(samples);
+  }
   sketch.add(*on, samples);
   return samples.count();
 }

@@ -26,7 +26,7 @@ demo:
 	@echo "report: out/mnist/report.html"
 
 test: build
-	@ctest --preset release
+	@ctest --preset release -j "$$(nproc)"
 
 # make demo, from a clone of the last commit, in a Debian that has git and make only (by debootstrap, as root).
 test-bare:

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "linalg/linalg.hpp"
+#include "core/linalg/linalg.hpp"
 
 namespace {
 

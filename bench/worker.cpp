@@ -24,7 +24,7 @@
 #include <map>
 #include <sstream>
 
-#include "linalg/linalg.hpp"
+#include "core/linalg/linalg.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // MATLAB 5 files: described, and every array of numbers in them read. MATLAB 7.3 files are left out, because the HDF5
 // library reads those.
-#include "io/mat.hpp"
+#include "io/matlab/mat.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-#include "io/png.hpp"
+#include "io/image/png.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // Any bytes at all, called a summary: refused, or a summary that can be added to and read.
 #include <cgmca/summary.hpp>
 
+#include "core/summary/moments.hpp"
 #include "fuzz.hpp"
-#include "summary/moments.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cgmca;

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/linalg/plugin.hpp"
 #include "foreign_backend.hpp"
-#include "linalg/plugin.hpp"
 
 namespace cgmca {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "linalg/backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca::testing {
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "io/mat.hpp"
+#include "io/matlab/mat.hpp"
 
 int main(int count, char** arguments) {
   if (count < 3) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/multi/graph.hpp"
+#include "core/model/graph.hpp"
 #include "core/multi/match.hpp"
 #include "testing.hpp"
 

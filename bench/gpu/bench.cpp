@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "assemble.hpp"
-#include "certify.hpp"
-#include "device.hpp"
-#include "solve.hpp"
-#include "summary/state.hpp"
-#include "whitening/factors.hpp"
+#include "core/fit/assemble.hpp"
+#include "core/fit/certify.hpp"
+#include "core/fit/factors.hpp"
+#include "core/fit/solve.hpp"
+#include "core/linalg/device.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 namespace {

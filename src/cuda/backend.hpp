@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 
-#include "context.hpp"
 #include "core/linalg/backend.hpp"
-#include "lock.hpp"
-#include "transfer.hpp"
+#include "cuda/context.hpp"
+#include "cuda/lock.hpp"
+#include "cuda/transfer.hpp"
 
 namespace cgmca::cuda {
 

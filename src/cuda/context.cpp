@@ -1,4 +1,4 @@
-#include "context.hpp"
+#include "cuda/context.hpp"
 
 #include <cgmca/error.hpp>
 

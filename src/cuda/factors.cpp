@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "backend.hpp"
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
+#include "cuda/backend.hpp"
 
 namespace cgmca::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "lock.hpp"
+#include "cuda/lock.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backend.hpp"
 #include "core/linalg/plugin.hpp"
+#include "cuda/backend.hpp"
 
 namespace cgmca::cuda {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend.hpp"
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
+#include "cuda/backend.hpp"
 
 namespace cgmca::cuda {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "backend.hpp"
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
+#include "cuda/backend.hpp"
 
 namespace cgmca::cuda {
 namespace {

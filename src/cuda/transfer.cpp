@@ -1,4 +1,4 @@
-#include "transfer.hpp"
+#include "cuda/transfer.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include <array>
 #include <cgmca/types.hpp>
 
-#include "context.hpp"
+#include "cuda/context.hpp"
 
 namespace cgmca::cuda {
 

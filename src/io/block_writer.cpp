@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "csv_write.hpp"
-#include "npy.hpp"
-#include "numbers.hpp"
-#include "source.hpp"
+#include "io/array/npy.hpp"
+#include "io/numbers.hpp"
+#include "io/source.hpp"
+#include "io/target.hpp"
+#include "io/text/csv_write.hpp"
 #include "support/atomic_file.hpp"
-#include "target.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "describe.hpp"
+#include "io/describe.hpp"
 
 #include <algorithm>
 #include <cmath>

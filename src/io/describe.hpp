@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common.hpp"
-#include "source.hpp"
+#include "io/common.hpp"
+#include "io/source.hpp"
 
 namespace cgmca::io {
 

@@ -9,11 +9,11 @@
 #include <memory>
 #include <utility>
 
-#include "csv_dialect.hpp"
-#include "describe.hpp"
-#include "io/png.hpp"
+#include "io/describe.hpp"
+#include "io/image/png.hpp"
+#include "io/text/csv_dialect.hpp"
+#include "io/text/text_records.hpp"
 #include "support/file.hpp"
-#include "text_records.hpp"
 
 namespace cgmca::io {
 namespace {

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "source.hpp"
+#include "io/source.hpp"
 
 namespace cgmca::io {
 namespace {

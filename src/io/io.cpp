@@ -13,12 +13,12 @@
 #include <string_view>
 #include <utility>
 
-#include "bytes.hpp"
-#include "csv_dialect.hpp"
-#include "describe.hpp"
-#include "shards.hpp"
-#include "source.hpp"
-#include "target.hpp"
+#include "io/bytes.hpp"
+#include "io/describe.hpp"
+#include "io/shards.hpp"
+#include "io/source.hpp"
+#include "io/target.hpp"
+#include "io/text/csv_dialect.hpp"
 
 namespace cgmca {
 namespace {

@@ -1,4 +1,4 @@
-#include "natural_order.hpp"
+#include "io/natural_order.hpp"
 
 #include <algorithm>
 #include <cctype>

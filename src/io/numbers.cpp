@@ -1,4 +1,4 @@
-#include "numbers.hpp"
+#include "io/numbers.hpp"
 
 #include <algorithm>
 #include <vector>

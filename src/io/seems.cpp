@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include "bytes.hpp"
-#include "describe.hpp"
+#include "io/bytes.hpp"
+#include "io/describe.hpp"
 
 namespace cgmca::io {
 namespace {

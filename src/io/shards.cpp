@@ -1,4 +1,4 @@
-#include "shards.hpp"
+#include "io/shards.hpp"
 
 #include <cgmca/error.hpp>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <utility>
 
-#include "natural_order.hpp"
+#include "io/natural_order.hpp"
 
 namespace cgmca::io {
 namespace {

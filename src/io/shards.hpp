@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "source.hpp"
+#include "io/source.hpp"
 
 namespace cgmca::io {
 

@@ -1,4 +1,4 @@
-#include "unicode.hpp"
+#include "io/unicode.hpp"
 
 #include "support/text.hpp"
 

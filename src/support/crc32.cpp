@@ -1,4 +1,4 @@
-#include "crc32.hpp"
+#include "support/crc32.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "support/text.hpp"
 
 namespace cgmca {
 namespace {

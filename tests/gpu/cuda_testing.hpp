@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device.hpp"
+#include "core/linalg/device.hpp"
 #include "testing.hpp"
 
 namespace cgmca::testing {

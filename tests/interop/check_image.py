@@ -1,6 +1,6 @@
 """The image functions against Octave and scikit-image on images never seen before.
 
-    python3 check_image.py TEST_IMAGE        the program built from tests/test_image.cpp
+    python3 check_image.py TEST_IMAGE        the program built from tests/image/test_image.cpp
 """
 
 import os

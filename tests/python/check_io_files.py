@@ -1,4 +1,4 @@
-"""Loads with NumPy and SciPy what the library wrote (tests/test_io_files.cpp): the copies equal the original.
+"""Loads with NumPy and SciPy what the library wrote (tests/io/test_io_files.cpp): the copies equal the original.
 
     check_io_files.py FOLDER
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what scikit-learn's OAS makes of the data of tests/test_few_pairs.cpp, which holds these figures.
+"""Prints what scikit-learn's OAS makes of the data of tests/core/fit/test_few_pairs.cpp, which holds these figures.
 
     tests/python/make_oas_fixture.py
 """

@@ -1,10 +1,10 @@
 // What is the same for every back end.
-#include "backend.hpp"
+#include "core/linalg/backend.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "lapack.hpp"
+#include "core/linalg/lapack.hpp"
 
 namespace cgmca::linalg {
 

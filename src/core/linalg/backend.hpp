@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "array.hpp"
-#include "linalg.hpp"
+#include "core/linalg/array.hpp"
+#include "core/linalg/linalg.hpp"
 
 namespace cgmca::linalg {
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <utility>
 
-#include "backend.hpp"
-#include "core/thresholds.hpp"
-#include "lapack.hpp"
-#include "partial.hpp"
-#include "tiles.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/linalg/backend.hpp"
+#include "core/linalg/lapack.hpp"
+#include "core/linalg/partial.hpp"
+#include "core/linalg/tiles.hpp"
 
 namespace cgmca::linalg {
 namespace {

@@ -1,4 +1,4 @@
-#include "lanczos.hpp"
+#include "core/linalg/lanczos.hpp"
 
 #include <cgmca/random.hpp>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
 
 namespace cgmca::linalg {
 namespace {

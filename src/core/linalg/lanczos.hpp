@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca::linalg {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "linalg.hpp"
+#include "core/linalg/linalg.hpp"
 
 namespace cgmca::linalg {
 

@@ -1,4 +1,4 @@
-#include "linalg.hpp"
+#include "core/linalg/linalg.hpp"
 
 #include <cblas.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapack.hpp"
+#include "core/linalg/lapack.hpp"
 
 namespace cgmca::linalg {
 namespace {

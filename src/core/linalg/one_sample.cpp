@@ -1,4 +1,4 @@
-#include "one_sample.hpp"
+#include "core/linalg/one_sample.hpp"
 
 #include <array>
 #include <vector>

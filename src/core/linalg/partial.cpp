@@ -1,4 +1,4 @@
-#include "partial.hpp"
+#include "core/linalg/partial.hpp"
 
 #include <cblas.h>
 #include <cgmca/random.hpp>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/thresholds.hpp"
-#include "lapack.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/linalg/lapack.hpp"
 
 namespace cgmca::linalg {
 namespace {

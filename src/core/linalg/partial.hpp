@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "linalg.hpp"
+#include "core/linalg/linalg.hpp"
 
 namespace cgmca::linalg {
 

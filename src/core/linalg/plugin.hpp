@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca::linalg {
 

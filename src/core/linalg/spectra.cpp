@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "lapack.hpp"
+#include "core/linalg/lapack.hpp"
 
 namespace cgmca::linalg {
 namespace {

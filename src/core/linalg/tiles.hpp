@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend.hpp"
+#include "core/linalg/backend.hpp"
 
 namespace cgmca::linalg {
 

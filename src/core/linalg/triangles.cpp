@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/thresholds.hpp"
-#include "lapack.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/linalg/lapack.hpp"
 
 namespace cgmca::linalg {
 namespace {

@@ -1,4 +1,4 @@
-#include "admm.hpp"
+#include "core/multi/admm.hpp"
 
 #include <cgmca/parallel.hpp>
 #include <utility>

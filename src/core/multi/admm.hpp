@@ -4,7 +4,7 @@
 // form and takes the eigenvectors of every K_t and M_i. Every iterate gives a valid bound (Dual::bound).
 #pragma once
 
-#include "dual.hpp"
+#include "core/multi/dual.hpp"
 
 namespace cgmca::multi {
 

@@ -1,13 +1,13 @@
-#include "ascent.hpp"
+#include "core/multi/ascent.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
-#include "restricted.hpp"
+#include "core/multi/restricted.hpp"
 
 namespace cgmca::multi {
 namespace {

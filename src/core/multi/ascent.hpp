@@ -4,7 +4,7 @@
 #include <chrono>
 #include <functional>
 
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

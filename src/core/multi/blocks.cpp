@@ -1,4 +1,4 @@
-#include "blocks.hpp"
+#include "core/multi/blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {

@@ -1,4 +1,4 @@
-#include "dual.hpp"
+#include "core/multi/dual.hpp"
 
 #include <algorithm>
 #include <cgmca/parallel.hpp>
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {

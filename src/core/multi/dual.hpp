@@ -7,7 +7,7 @@
 // because f = Σ tr Λ + Σ tr(M_i D_iᵀD_i) - Σ_t Σ_a x_taᵀ K_t x_ta with x_ta = vec(E_itaᵀ D_i), ‖x_ta‖² = Σ_i c_it.
 #pragma once
 
-#include "structure.hpp"
+#include "core/multi/structure.hpp"
 
 namespace cgmca::multi {
 

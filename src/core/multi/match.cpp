@@ -1,4 +1,4 @@
-#include "match.hpp"
+#include "core/multi/match.hpp"
 
 #include <utility>
 

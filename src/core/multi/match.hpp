@@ -1,8 +1,8 @@
 // Solve and prove, each helping the other.
 #pragma once
 
-#include "proof.hpp"
-#include "solver.hpp"
+#include "core/multi/proof.hpp"
+#include "core/multi/solver.hpp"
 
 namespace cgmca::multi {
 

@@ -1,4 +1,4 @@
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
-#include "graph.hpp"
+#include "core/model/graph.hpp"
 
 namespace cgmca::multi {
 namespace {

@@ -1,4 +1,4 @@
-#include "proof.hpp"
+#include "core/multi/proof.hpp"
 
 #include <algorithm>
 #include <cgmca/threads.hpp>
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "admm.hpp"
-#include "core/thresholds.hpp"
-#include "dual.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/multi/admm.hpp"
+#include "core/multi/dual.hpp"
 
 namespace cgmca::multi {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

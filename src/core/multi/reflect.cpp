@@ -1,4 +1,4 @@
-#include "reflect.hpp"
+#include "core/multi/reflect.hpp"
 
 #include <algorithm>
 #include <cgmca/parallel.hpp>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {

@@ -1,7 +1,7 @@
 // The search over sign and order patterns: local optima of covariances that do not commute differ by these.
 #pragma once
 
-#include "ascent.hpp"
+#include "core/multi/ascent.hpp"
 
 namespace cgmca::multi {
 

@@ -1,4 +1,4 @@
-#include "restricted.hpp"
+#include "core/multi/restricted.hpp"
 
 #include <algorithm>
 

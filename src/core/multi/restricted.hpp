@@ -4,7 +4,7 @@
 // which most of the way is still to go, as in a block Krylov method.
 #pragma once
 
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

@@ -1,4 +1,4 @@
-#include "solver.hpp"
+#include "core/multi/solver.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "ascent.hpp"
-#include "core/thresholds.hpp"
-#include "reflect.hpp"
-#include "starts.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/multi/ascent.hpp"
+#include "core/multi/reflect.hpp"
+#include "core/multi/starts.hpp"
 
 namespace cgmca::multi {
 namespace {

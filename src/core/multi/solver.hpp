@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
-#include "ascent.hpp"
-#include "problem.hpp"
+#include "core/multi/ascent.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

@@ -1,4 +1,4 @@
-#include "starts.hpp"
+#include "core/multi/starts.hpp"
 
 #include <algorithm>
 #include <cgmca/random.hpp>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

@@ -1,12 +1,12 @@
-#include "structure.hpp"
+#include "core/multi/structure.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
 
 namespace cgmca::multi {
 namespace {

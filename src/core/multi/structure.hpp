@@ -7,7 +7,7 @@
 // and μ = 1.
 #pragma once
 
-#include "problem.hpp"
+#include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 

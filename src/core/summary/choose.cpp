@@ -1,8 +1,8 @@
-#include "choose.hpp"
+#include "core/summary/choose.hpp"
 
 #include <utility>
 
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
 
 namespace cgmca {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/linalg/backend.hpp"
-#include "layout.hpp"
+#include "core/summary/layout.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "compare.hpp"
+#include "core/summary/compare.hpp"
 
 #include <cgmca/error.hpp>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/thresholds.hpp"
-#include "state.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 namespace {

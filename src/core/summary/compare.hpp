@@ -4,7 +4,7 @@
 #include <cgmca/summary.hpp>
 #include <optional>
 
-#include "moments.hpp"
+#include "core/summary/moments.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "deviations.hpp"
+#include "core/summary/deviations.hpp"
 
 namespace cgmca {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/data/weights.hpp"
 #include "core/linalg/backend.hpp"
-#include "lanes.hpp"
-#include "weights.hpp"
+#include "core/summary/lanes.hpp"
 
 namespace cgmca {
 

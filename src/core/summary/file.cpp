@@ -1,6 +1,7 @@
-#include "file.hpp"
+#include "core/summary/file.hpp"
 
 #include <cgmca/error.hpp>
+#include <cgmca/version.hpp>
 
 #include <fmt/format.h>
 
@@ -9,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/domain_file.hpp"
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/data/domain_file.hpp"
 
 namespace cgmca {
 namespace {
@@ -142,6 +143,8 @@ std::vector<std::string> unpack_inputs(const TensorReader& file, const std::stri
 }
 
 }  // namespace
+
+Index summary_format_version() { return kSummaryVersion; }
 
 void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state) {
   const Index m = state.layout.domains();

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/tensor_file.hpp"
-#include "state.hpp"
+#include "core/base/tensor_file.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "frame.hpp"
+#include "core/summary/frame.hpp"
 
 #include <cgmca/parallel.hpp>
 
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/thresholds.hpp"
-#include "scaled.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/summary/scaled.hpp"
 
 namespace cgmca {
 namespace {

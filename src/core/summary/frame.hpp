@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/linalg/backend.hpp"
-#include "deviations.hpp"
-#include "layout.hpp"
+#include "core/summary/deviations.hpp"
+#include "core/summary/layout.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "framed.hpp"
+#include "core/summary/framed.hpp"
 
 #include <cgmca/parallel.hpp>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
 
 namespace cgmca {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "frame.hpp"
-#include "gram.hpp"
-#include "rows.hpp"
+#include "core/summary/frame.hpp"
+#include "core/summary/gram.hpp"
+#include "core/summary/rows.hpp"
 
 namespace cgmca {
 

@@ -1,9 +1,9 @@
-#include "gram.hpp"
+#include "core/summary/gram.hpp"
 
 #include <cmath>
 #include <utility>
 
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
 
 namespace cgmca {
 

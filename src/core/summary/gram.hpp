@@ -8,7 +8,7 @@
 #include <cgmca/types.hpp>
 
 #include "core/linalg/backend.hpp"
-#include "deviations.hpp"
+#include "core/summary/deviations.hpp"
 
 namespace cgmca {
 

@@ -1,8 +1,8 @@
 // Two summaries become one, whatever their forms and the order of their features.
 #include <utility>
 
-#include "core/thresholds.hpp"
-#include "state.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 namespace {

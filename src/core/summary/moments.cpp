@@ -1,4 +1,4 @@
-#include "moments.hpp"
+#include "core/summary/moments.hpp"
 
 #include <cgmca/error.hpp>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/thresholds.hpp"
-#include "state.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 namespace {

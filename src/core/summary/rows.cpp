@@ -1,4 +1,4 @@
-#include "rows.hpp"
+#include "core/summary/rows.hpp"
 
 #include <cgmca/parallel.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "layout.hpp"
-#include "weights.hpp"
+#include "core/data/weights.hpp"
+#include "core/summary/layout.hpp"
 
 namespace cgmca {
 

@@ -1,11 +1,11 @@
-#include "scaled.hpp"
+#include "core/summary/scaled.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/thresholds.hpp"
 
 namespace cgmca {
 namespace {

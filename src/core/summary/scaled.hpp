@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/linalg/backend.hpp"
-#include "deviations.hpp"
+#include "core/summary/deviations.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "sketch.hpp"
+#include "core/summary/sketch.hpp"
 
 #include <cgmca/parallel.hpp>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/thresholds.hpp"
+#include "core/base/thresholds.hpp"
 
 namespace cgmca {
 namespace {

@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-#include "gram.hpp"
+#include "core/summary/gram.hpp"
 
 namespace cgmca {
 

@@ -1,4 +1,4 @@
-#include "state.hpp"
+#include "core/summary/state.hpp"
 
 #include <cgmca/error.hpp>
 
@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/thresholds.hpp"
-#include "scaled.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/summary/scaled.hpp"
 
 namespace cgmca {
 namespace {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <variant>
 
-#include "choose.hpp"
-#include "framed.hpp"
-#include "gram.hpp"
-#include "layout.hpp"
-#include "rows.hpp"
-#include "sketch.hpp"
+#include "core/summary/choose.hpp"
+#include "core/summary/framed.hpp"
+#include "core/summary/gram.hpp"
+#include "core/summary/layout.hpp"
+#include "core/summary/rows.hpp"
+#include "core/summary/sketch.hpp"
 
 namespace cgmca {
 

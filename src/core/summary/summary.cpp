@@ -10,10 +10,10 @@
 #include <cmath>
 #include <utility>
 
-#include "core/device.hpp"
-#include "core/parts.hpp"
-#include "core/thresholds.hpp"
-#include "state.hpp"
+#include "core/base/thresholds.hpp"
+#include "core/data/parts.hpp"
+#include "core/linalg/device.hpp"
+#include "core/summary/state.hpp"
 
 namespace cgmca {
 

@@ -1,0 +1,160 @@
+// cgmca report: one page that shows a model, and matched samples in it.
+#include <cgmca/error.hpp>
+#include <cgmca/verify.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "commands/report_parts.hpp"
+#include "input/domains.hpp"
+#include "options/options.hpp"
+#include "output/describe.hpp"
+#include "output/files.hpp"
+#include "report/features.hpp"
+#include "report/html.hpp"
+#include "shell/progress.hpp"
+#include "shell/signals.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+constexpr Index kScatterPairs = 600;  // shown at most
+
+struct ReportArguments {
+  std::string model, output, shape;
+  PairSources pairs;
+};
+
+Shape parse_shape(const std::string& text) {
+  Shape shape;
+  const char* end = text.data() + text.size();
+  const auto [cross, problem] = std::from_chars(text.data(), end, shape.height);
+  bool good = problem == std::errc() && cross != end && *cross == 'x';
+  if (good) {
+    const auto [stop, second] = std::from_chars(cross + 1, end, shape.width);
+    good = second == std::errc() && stop == end && shape.height > 0 && shape.width > 0;
+  }
+  if (!good) throw UsageError(fmt::format("--shape is HEIGHTxWIDTH as in 28x28, not '{}'", text));
+  return shape;
+}
+
+// The model whose common space is the first two canonical scores.
+Model first_scores(Model model) {
+  Index most = 2;
+  for (const Domain domain : all_domains(model.count())) most = std::min(most, model.domain(domain).scores());
+  for (auto& map : model.domains) map->mixing = Matrix::Identity(most, map->scores());
+  model.common_dimension = most;
+  return model;
+}
+
+Seen look_at_pairs(const Session& session, const Model& model, const ReportArguments& options,
+                   const std::optional<Shape>& shape) {
+  PairReader reader(options.pairs, session);
+  reader.check_features(model, options.model);
+  const Model scores = first_scores(model);
+  const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
+  Verifier verifier(model);
+  std::vector<std::optional<report::MeasuredR2>> r2(model.domains.size());
+  for (const Domain domain : all_domains(model.count())) {
+    if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
+  }
+  const EndsAtOnce nothing_is_written_yet;
+  Seen seen;
+  seen.scores.resize(model.domains.size());
+  seen.r2.resize(model.domains.size());
+  Progress progress(session, reader.noun() + " read", reader.samples());
+  for (Index done = 0;;) {
+    const PairReader::Block block = reader.next();
+    if (block.samples() == 0) break;
+    add_to(verifier, block);
+    for (auto& of_domain : r2) {
+      if (of_domain) of_domain->add(block.views(), block.weights);
+    }
+    for (Index j = (step - done % step) % step; j < block.samples() && seen.scores[0].cols() < kScatterPairs;
+         j += step) {
+      for (const Domain domain : all_domains(model.count())) {
+        Matrix& shown = seen.scores[slot(domain)];
+        shown.conservativeResize(scores.common_dimension, shown.cols() + 1);
+        shown.rightCols(1) = apply(scores, domain, block.X[slot(domain)].col(j));
+      }
+    }
+    done += block.samples();
+    progress.update(done);
+    stop_if_interrupted();
+  }
+  seen.attained = verifier.attained();
+  for (std::size_t i = 0; i < r2.size(); ++i) {
+    if (r2[i]) seen.r2[i] = r2[i]->value();
+  }
+  return seen;
+}
+
+void run(const Session& session, const ReportArguments& options) {
+  if (!options.pairs.given() && !options.pairs.weights.empty())
+    throw UsageError("--weights needs the samples too; give them after the model");
+  std::optional<Shape> shape;
+  if (!options.shape.empty()) shape = parse_shape(options.shape);
+  std::vector<std::string> inputs = {options.model};
+  if (options.pairs.given())
+    for (const std::string& file : options.pairs.files()) inputs.push_back(file);
+  check_target(options.output, inputs);
+
+  const Model model = Model::load(options.model);
+  if (options.pairs.given()) {
+    check_inputs(options.pairs.paths.size(), model,
+                 model.count() == 2 ? "; give both, or none" : "; give all, or none");
+  }
+  if (shape) {
+    bool fits = false;
+    for (const auto& map : model.domains) fits = fits || (map && map->features() == shape->size());
+    if (!fits)
+      throw InvalidInput(
+          fmt::format("--shape {} has {} pixels, but no domain has as many features", options.shape, shape->size()));
+  }
+  std::optional<Seen> seen;
+  if (options.pairs.given()) seen = look_at_pairs(session, model, options, shape);
+
+  const Seen* pairs = seen ? &*seen : nullptr;
+  report::Page page(fmt::format("Fit of {}", options.model),
+                    fmt::format("{} {}, {} common dimensions", pairs_text(model.samples, model.total_weight),
+                                matched_noun(model.count()), model.common_dimension));
+  add_facts(page, model);
+  add_graph(page, model);
+  add_certificate(page, model, pairs);
+  add_starts(page, model);
+  add_correlations(page, model);
+  add_correlation_tests(page, model);
+  add_error_bars(page, model);
+  add_features(page, model, pairs, shape);
+  add_spectra(page, model);
+  if (seen) add_pairs(page, model, *seen);
+  add_loadings(page, model, shape);
+  const std::size_t bytes = page.write(options.output);
+  session.result({{"report", options.output}, {"bytes", bytes}},
+                 fmt::format("wrote {} ({})\n", options.output, bytes_text(static_cast<double>(bytes))),
+                 {options.output});
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Session& session) {
+  auto options = std::make_shared<ReportArguments>();
+  auto& command = *app.add_subcommand("report", "Show a model, and matched samples in it, on one page for the browser");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  add_pair_options(command, options->pairs, false);
+  add_output_option(command, options->output, "HTML", "The page to write: one file that needs no network");
+  command.add_option("--shape", options->shape, "The features are pixels of such an image, row by row, as in 28x28")
+      ->option_text("HxW");
+  command.footer(
+      "Examples:\n"
+      "  cgmca report m -o report.html\n"
+      "  cgmca report m a.npy b.npy -o report.html\n"
+      "  cgmca report m3 a.npy b.npy d.npy -o report.html");
+  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

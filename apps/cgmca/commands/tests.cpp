@@ -1,0 +1,102 @@
+// cgmca tests: whether the canonical correlations of a model are more than chance, by theory.
+#include <cgmca/correlation_tests.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "input/domains.hpp"
+#include "output/describe.hpp"
+
+namespace cgmca::cli {
+namespace {
+
+struct TestsOptions {
+  std::string model;
+  double level = 0.05;
+};
+
+// JSON has no NaN.
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json object_of(const FTest& test) {
+  return {{"value", test.value},
+          {"F", number_or_null(test.F)},
+          {"df1", test.df1},
+          {"df2", test.df2},
+          {"p", number_or_null(test.p)}};
+}
+
+Json object_of(const CorrelationTest& test) {
+  return {{"first", test.first},
+          {"correlation", test.correlation},
+          {"wilks", object_of(test.wilks)},
+          {"bartlett_lawley", {{"chi_squared", test.chi_squared}, {"df", test.chi_df}, {"p", test.chi_p}}},
+          {"pillai", object_of(test.pillai)},
+          {"hotelling_lawley", object_of(test.hotelling)},
+          {"roy", object_of(test.roy)}};
+}
+
+std::string line_of(const std::string& what, const FTest& test) {
+  return fmt::format("{:<20}{:>12.6g}{:>12.5g}{:>8.4g}{:>10.5g}{:>12.4g}\n", what, test.value, test.F, test.df1,
+                     test.df2, test.p);
+}
+
+void run_tests(const Session& session, const TestsOptions& options) {
+  const Model model = Model::load(options.model);
+  const std::vector<CorrelationTest> tests = correlation_tests(model);
+  const Index significant = significant_correlations(tests, options.level);
+  Json list = Json::array();
+  for (const CorrelationTest& test : tests) list.push_back(object_of(test));
+  std::string text =
+      fmt::format("{}, {} + {} directions\n\n{:<6}{:>14}{:>12}{:>12}{:>8}{:>10}{:>12}\n",
+                  pairs_text(model.samples, model.total_weight) + " " + matched_noun(2), model.certificate.ranks[0],
+                  model.certificate.ranks[1], "from", "correlation", "Wilks", "F", "df1", "df2", "p");
+  for (const CorrelationTest& test : tests) {
+    text += fmt::format("{:<6}{:>14.6f}{:>12.6g}{:>12.5g}{:>8.4g}{:>10.5g}{:>12.4g}\n", test.first, test.correlation,
+                        test.wilks.value, test.wilks.F, test.wilks.df1, test.wilks.df2, test.wilks.p);
+  }
+  const CorrelationTest& all = tests.front();
+  text += fmt::format("\nall correlations are zero\n{:<20}{:>12}{:>12}{:>8}{:>10}{:>12}\n", "", "value", "F", "df1",
+                      "df2", "p");
+  text += line_of("Wilks (Rao)", all.wilks) + line_of("Pillai", all.pillai) +
+          line_of("Hotelling-Lawley", all.hotelling) + line_of("Roy (least p)", all.roy);
+  text += fmt::format("Bartlett-Lawley: chi-squared {:.6g} of {} degrees of freedom, p {:.4g}\n", all.chi_squared,
+                      all.chi_df, all.chi_p);
+  text += fmt::format("\n{} of {} correlations are not zero (Wilks, in turn, at the level {})\n", significant,
+                      tests.size(), options.level);
+  session.result({{"n", model.total_weight},
+                  {"ranks", model.certificate.ranks},
+                  {"tests", list},
+                  {"level", options.level},
+                  {"significant", significant}},
+                 text);
+}
+
+}  // namespace
+
+void add_tests(CLI::App& app, Session& session) {
+  auto options = std::make_shared<TestsOptions>();
+  auto& command =
+      *app.add_subcommand("tests", "Test whether the canonical correlations of a model are more than chance");
+  command.add_option("MODEL", options->model, "A plain model of two domains, written by fit")->required();
+  command.add_option("--level", options->level, "Level of significance; default: 0.05")
+      ->check(CLI::Range(1e-12, 0.999999999))
+      ->option_text("P");
+  command.footer(
+      "Each line tests whether the correlations from its number on are zero, by Wilks' statistic and Rao's F: from "
+      "the\n"
+      "correlations, the number of pairs and the ranks alone, for data that are roughly normal. The theory does not\n"
+      "hold with a ridge, --max-rank, extra samples, more than two domains, too few pairs or weights whose sum is not\n"
+      "whole; the command then says so, and 'cgmca tune --permutations' tests instead. Other weights are taken for\n"
+      "counts.\n\n"
+      "Examples:\n"
+      "  cgmca tests m\n"
+      "  cgmca tests m --json");
+  command.callback([options, &session] { session.command = [options, &session] { run_tests(session, *options); }; });
+}
+
+}  // namespace cgmca::cli

@@ -1,0 +1,33 @@
+#include "core/fit/assemble.hpp"
+
+#include <utility>
+
+namespace cgmca {
+
+Model assemble(const Solution& solution, const Factors& factors) {
+  Model model(factors.count());
+  model.samples = factors.samples;
+  model.total_weight = factors.total_weight;
+  model.common_dimension = solution.maps[0].mixing.rows();
+  for (std::size_t i = 0; i < solution.maps.size(); ++i) {
+    const SolvedMap& map = solution.maps[i];
+    const WhitenedDomain& domain = factors.domains[i];
+    DomainMap result;
+    result.mean = domain.mean;
+    result.weights = linalg::download(map.weights.on().transposed(map.weights));
+    result.mixing = linalg::download(map.mixing);
+    result.loadings = linalg::download(map.loadings);
+    result.variance = domain.variance;
+    for (const linalg::Array& cross : map.cross_loadings) {
+      result.cross_loadings.push_back(cross.empty() ? Matrix() : linalg::download(cross));
+    }
+    model.covariances[i] = map.C.description;
+    model.domains[i] = std::move(result);
+  }
+  model.score_covariances = solution.score_covariances;
+  model.certificate.singular_A = solution.singular_A;
+  model.certificate.singular_B = solution.singular_B;
+  return model;
+}
+
+}  // namespace cgmca

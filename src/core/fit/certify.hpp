@@ -1,0 +1,25 @@
+// The proof that a fit's maps are the ones asked for, computed from the finished maps.
+#pragma once
+
+#include <cgmca/model.hpp>
+
+#include "core/fit/factors.hpp"
+#include "core/fit/solve.hpp"
+
+namespace cgmca {
+
+// Fills in the whole certificate for two domains. For more, bound, gap and proof are left to `state_proof` of multi.
+Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights);
+
+// Throws CertificateMismatch where a finished model holds what is not finite, or where its certificate does not hold to
+// more than rounding. What ill-conditioned data lose in the form that was asked for is stated, not refused.
+void check_finished(const Model& model, const Factors& factors);
+
+// min (σ_j - σ_{j+1}) / σ_1 over the directions used.
+double smallest_gap(const Vector& s, Index used);
+
+// (n-1)/n · ( tr C_1 + tr C_2 - 2 Σ_j σ_j(A) σ_j(B) ) · w, given (n-1)/n · (tr C_1 + tr C_2) · w.                  (14)
+double objective_bound(double n, double covariance_trace, const Vector& singular_A, const Vector& singular_B,
+                       double weight);
+
+}  // namespace cgmca

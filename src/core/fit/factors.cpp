@@ -1,0 +1,300 @@
+#include "core/fit/factors.hpp"
+
+#include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/thresholds.hpp"
+#include "core/model/regularization.hpp"
+#include "core/summary/compare.hpp"
+#include "core/summary/state.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+
+// All samples of a domain, of weight n (matched) and m (extra), N in all: their mean, and S with S Sᵀ = Θ.
+//   (N-1) Θ = (n-1) Θ_matched + E Eᵀ + s sᵀ,   s = sqrt(n m / N) (mean_extra - mean_matched)                       (17)
+struct Pooled {
+  Vector mean;
+  double matched;                              // sqrt((n-1)/(N-1)): the weight of S_matched within S
+  Array extra;                                 // [E, s] / sqrt(N-1)
+  std::optional<double> samples_residual = 0;  // of the extra samples
+};
+
+Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extra) {
+  const double m = extra.total_weight(), N = n + m;
+  const Vector step = extra.mean(Domain::one) - mean;
+  Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), on.upload(std::sqrt(n * m / N) * step)};
+  if (extra.samples() > 1) {
+    const Moments moments = factored_moments(extra);
+    pooled.samples_residual = distance_from_samples(extra, moments);
+    const Array E = linalg::moved_to(on, moments.S.front());  // E/√freedom
+    on.scale(E, std::sqrt(moments.freedom));
+    pooled.extra = linalg::beside(E, pooled.extra);
+  }
+  on.scale(pooled.extra, 1 / std::sqrt(N - 1));
+  return pooled;
+}
+
+const Summary* extra_of(const DataOptions& options, Domain domain, Index features) {
+  const Summary* extra = options.extra.empty() ? nullptr : options.extra[slot(domain)];
+  if (extra == nullptr || extra->samples() == 0) return nullptr;
+  if (extra->domains() != 1) {
+    throw InvalidInput(fmt::format("the extra samples of domain {} come from a summary of {} domains; it must have one",
+                                   number(domain), extra->domains()));
+  }
+  if (extra->dimension(Domain::one) != features) {
+    throw WrongDimension(fmt::format("domain {} has {} features, its extra samples have {}", number(domain), features,
+                                     extra->dimension(Domain::one)));
+  }
+  return extra;
+}
+
+// What a domain's whitening starts from, once extra samples are in.
+struct Sources {
+  std::vector<WhiteningRequest> requests;
+  std::vector<Vector> means;
+  std::vector<double> weights;
+};
+
+Sources pool_extra(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
+                   FactorizedData& data) {
+  Sources sources;
+  const Moments& moments = data.moments;
+  data.samples_residual = distance_from_samples(summary, moments);
+  for (std::size_t i = 0; i < spectrum.size(); ++i) {
+    const auto domain = static_cast<Domain>(i + 1);
+    const auto place = static_cast<Index>(i);
+    const Index d = summary.dimension(domain);
+    Vector mean = moments.mean.segment(moments.layout.start(place), d);
+    Index samples = summary.samples();
+    double weight = moments.total_weight;
+    data.pooled.emplace_back();
+    if (const Summary* extra = extra_of(options, domain, d)) {
+      const bool gram = moments.form == SummaryForm::gram;
+      const Array matched = gram ? moments.theta_block(place, place) : moments.S[i];
+      const Backend& on = matched.on();
+      const Pooled all = pool(on, moments.total_weight, mean, *extra);
+      if (gram) {
+        on.scale(matched, all.matched * all.matched);
+        on.add(matched, linalg::ABt(all.extra, all.extra));
+      } else {
+        data.pooled[i] = linalg::beside(matched, all.extra);
+        on.scale(data.pooled[i].left(matched.cols()), all.matched);
+      }
+      std::optional<double>& residual = data.samples_residual;  // the larger of both, if both are known
+      residual = residual && all.samples_residual ? std::max(residual, all.samples_residual) : std::nullopt;
+      mean = all.mean;
+      samples += extra->samples();
+      weight += extra->total_weight();
+    }
+    const double tolerance =
+        options.rank_tol.value_or(static_cast<double>(std::max(d, samples)) * thresholds::kEpsilon);
+    sources.requests.push_back({domain, samples, tolerance, spectrum[i], mean});
+    sources.means.push_back(std::move(mean));
+    sources.weights.push_back(weight);
+  }
+  return sources;
+}
+
+// The same. Extra samples were not there when the Gram form was proven to be safe: if κ(Θ_i) with them is
+// too large for it, the QR form takes its place.
+Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
+                   FactorizedData& data) {
+  Sources sources = pool_extra(summary, options, spectrum, data);
+  if (data.moments.form != SummaryForm::gram || summary.accumulate() != Accumulate::automatic) return sources;
+  for (std::size_t i = 0; i < spectrum.size(); ++i) {
+    if (sources.requests[i].samples == data.moments.samples) continue;
+    const auto place = static_cast<Index>(i);
+    if (linalg::condition_is_at_most(data.moments.theta_block(place, place), thresholds::kSafeGramCondition)) continue;
+    data = {factored_moments(summary), {}};
+    return pool_extra(summary, options, spectrum, data);
+  }
+  return sources;
+}
+
+// B_ij = W_i Θ_ij W_jᵀ = (W_j (W_i Θ_ij)ᵀ)ᵀ                                                                       (8)
+void cross_from_gram(Factors& factors, const Moments& moments) {
+  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
+    for (std::size_t j = i + 1; j < factors.domains.size(); ++j) {
+      const Array white =
+          factors.domains[i].whitening->white(moments.theta_block(static_cast<Index>(i), static_cast<Index>(j)));
+      const Backend& on = white.on();
+      factors.cross[i][j] = on.transposed(factors.domains[j].whitening->white(on.transposed(white)));
+    }
+  }
+}
+
+// V_iᵀ X V_j, of ranks r_i and r_j; an empty V is [I; 0].
+Array linked(const Array& V_i, Index r_i, const Array& X, const Array& V_j, Index r_j) {
+  if (V_i.empty() && V_j.empty()) return X.block(0, 0, r_i, r_j);
+  if (V_i.empty()) return linalg::AB(X.top(r_i), V_j);
+  if (V_j.empty()) return linalg::AtB(V_i, X.left(r_j));
+  return linalg::AtB(V_i, linalg::AB(X, V_j));
+}
+
+// B_ij = V_iᵀ V_j, where rows that V_i lacks are zero, or what links them                                         (8)
+void cross_from_scores(Factors& factors, const Moments& moments, const std::vector<Array>& V) {
+  for (std::size_t i = 0; i < V.size(); ++i) {
+    for (std::size_t j = i + 1; j < V.size(); ++j) {
+      if (factors.saturated) {
+        factors.cross[i][j] = V[i].on().identity(V[i].cols(), V[j].cols());  // V_i = V_j
+      } else if (!moments.links.empty()) {
+        factors.cross[i][j] =
+            linked(V[i], factors.domains[i].rank(), moments.links[i][j], V[j], factors.domains[j].rank());
+      } else {
+        const Index shared = std::min(V[i].rows(), V[j].rows());
+        factors.cross[i][j] = linalg::AtB(V[i].top(shared), V[j].top(shared));
+      }
+    }
+  }
+}
+
+// R with RᵀR = Θ_ii where the summary has that of its sum, and no extra samples have joined it.
+linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const WhiteningRequest& request) {
+  if (moments.factors.empty() || moments.factors[i].R.empty() || request.samples != moments.samples) return {};
+  const linalg::Backend& on = moments.on();
+  const auto& [of_sum, condition, inverse_of_sum] = moments.factors[i];
+  const Array R = on.copy(of_sum), inverse = inverse_of_sum.empty() ? Array() : on.copy(inverse_of_sum);
+  on.scale(R, 1 / std::sqrt(moments.freedom));
+  if (!inverse.empty()) on.scale(inverse, std::sqrt(moments.freedom));
+  return {R, condition, inverse};
+}
+
+// Asks, before any of the work is done, for about the memory that moments, factors and workspaces will take.
+void require_room(const Summary& summary) {
+  const Summary::State& state = summary.state();
+  const auto p = static_cast<double>(state.layout.size());
+  const auto rows = static_cast<double>(state.rows.count());
+  const double numbers = state.nothing_compressed() ? 3 * p * rows + p * p : 3 * p * p + p * rows;
+  state.on->require_room(numbers, fmt::format("a fit of {} features", p));
+}
+
+void check(const DataOptions& options, std::size_t domains) {
+  if (!options.extra.empty() && options.extra.size() != domains) {
+    throw InvalidInput(fmt::format("extra samples for {} domains; there are {}", options.extra.size(), domains));
+  }
+  if (options.rank_tol && !(*options.rank_tol >= 0 && *options.rank_tol < 1)) {
+    throw InvalidInput(fmt::format(
+        "a rank tolerance of {}; it is a fraction of the largest singular value, from 0 to 1", *options.rank_tol));
+  }
+}
+
+}  // namespace
+
+std::string Factors::route() const {
+  std::vector<std::string> routes;
+  for (const WhitenedDomain& domain : domains) routes.push_back(domain.route);
+  const Backend& on = data->moments.on();
+  return fmt::format("{}{}: {}", on.remote() ? on.name() + " " : "", name(form), fmt::join(routes, ", "));
+}
+
+Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
+  check(options, spectrum.size());
+  require_room(summary);
+  const auto data = std::make_shared<FactorizedData>(FactorizedData{separate_moments(summary), {}});
+  Sources sources = sources_of(summary, options, spectrum, *data);
+  const Moments& moments = data->moments;
+  const std::size_t m = spectrum.size();
+  Factors factors;
+  factors.samples = moments.samples;
+  factors.total_weight = moments.total_weight;
+  factors.form = moments.form;
+  factors.domains.resize(m);
+  factors.cross.assign(m, std::vector<Array>(m));
+  factors.data = data;
+
+  Index largest = moments.form == SummaryForm::gram ? 0 : moments.S.back().cols();
+  for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, moments.layout.features(static_cast<Index>(i)));
+  std::vector<Array> V(m);
+  std::vector<char> saturated(m, 0);  // not bool: threads write neighbours
+  for_each_domain(static_cast<Index>(m), largest, [&](Index place) {
+    const auto i = static_cast<std::size_t>(place);
+    const WhiteningRequest& request = sources.requests[i];
+    if (moments.form == SummaryForm::gram) {
+      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request, known_factor(moments, i, request));
+      return;
+    }
+    const bool extra = !data->pooled[i].empty();
+    WhiteningRequest asked = request;
+    asked.spectrum = asked.spectrum || extra;
+    WhitenedSamples white = whiten_samples(extra ? data->pooled[i] : moments.S[i], asked,
+                                           moments.form == SummaryForm::rows ? &moments.row_weights : nullptr,
+                                           extra || moments.orders.empty() ? linalg::Places() : moments.orders[i]);
+    V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
+    saturated[i] = white.saturated ? 1 : 0;
+    factors.domains[i] = std::move(white.domain);
+  });
+  factors.saturated = std::all_of(saturated.begin(), saturated.end(), [](char one) { return one != 0; });
+  for (std::size_t i = 0; i < m; ++i) {
+    factors.domains[i].mean = std::move(sources.means[i]);
+    factors.domains[i].covariance.samples = sources.requests[i].samples;
+    factors.domains[i].total_weight = sources.weights[i];
+  }
+  if (moments.form == SummaryForm::gram) {
+    cross_from_gram(factors, moments);
+  } else {
+    cross_from_scores(factors, moments, V);
+  }
+  return factors;
+}
+
+Factors regularize(const Factors& factors, const Regularization& options) {
+  check(options, factors.count());
+  std::vector<Regularized> covariances;
+  std::vector<Index> ranks;
+  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
+    const WhitenedDomain& domain = factors.domains[i];
+    covariances.push_back(regularized(options.ridge[i], domain.trace, domain.concentration, domain.features,
+                                      domain.covariance.samples, domain.total_weight));
+    const Index limit = options.max_rank[i];
+    ranks.push_back(limit > 0 ? std::min(limit, domain.rank()) : domain.rank());
+  }
+  return regularize(factors, covariances, ranks);
+}
+
+Factors regularize(const Factors& factors, const std::vector<Regularized>& covariances,
+                   const std::vector<Index>& ranks) {
+  Factors result = factors;
+  std::vector<Vector> shrunk;  // s/scale: what regularization leaves of a direction's correlations
+  bool plain = true;
+  for (std::size_t i = 0; i < result.domains.size(); ++i) {
+    WhitenedDomain& domain = result.domains[i];
+    const Regularized& covariance = covariances[i];
+    const Index rank = ranks[i];
+    shrunk.push_back(Vector::Ones(rank));
+    domain.covariance = covariance;
+    if (covariance.plain() && rank == domain.rank()) continue;
+    plain = false;
+    const SpectrumWhitening& full = *domain.spectrum();
+    const auto part = full.regularized(rank, covariance.data, covariance.ridge);
+    domain.whitening = part;
+    if (!covariance.plain()) {
+      domain.variance = covariance.data * domain.variance.array() + covariance.ridge;
+      shrunk[i] = part->s.cwiseQuotient(part->scale);
+    }
+  }
+  if (plain) return result;
+  result.saturated = false;
+  for (std::size_t i = 0; i < shrunk.size(); ++i) {
+    for (std::size_t j = i + 1; j < shrunk.size(); ++j) {
+      const Array part = factors.cross[i][j].block(0, 0, shrunk[i].size(), shrunk[j].size());
+      const Array B = part.on().copy(part);
+      part.on().scale_rows(B, shrunk[i]);
+      part.on().scale_columns(B, shrunk[j]);
+      result.cross[i][j] = B;
+    }
+  }
+  return result;
+}
+
+}  // namespace cgmca

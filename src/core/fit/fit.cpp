@@ -1,0 +1,182 @@
+#include <cgmca/error.hpp>
+#include <cgmca/fit.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/fit/assemble.hpp"
+#include "core/fit/certify.hpp"
+#include "core/fit/factors.hpp"
+#include "core/fit/multi.hpp"
+#include "core/fit/solve.hpp"
+#include "core/linalg/device.hpp"
+#include "core/model/regularization.hpp"
+#include "core/summary/state.hpp"
+
+namespace cgmca {
+namespace {
+
+void require_two_domains(const Summary& summary) {
+  if (summary.domains() == 2) return;
+  throw InvalidInput(
+      fmt::format("a fit of two covariances needs a summary of 2 domains; this one has {}", summary.domains()));
+}
+
+// One covariance for each domain, from a list of one for all or one each.
+std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Index domains) {
+  if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
+  if (static_cast<Index>(covariances.size()) == domains) return covariances;
+  throw InvalidInput(
+      fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
+}
+
+// On the device asked for.
+Factors factorize_there(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
+  const bool here = !options.device || &backend_of(*options.device) == summary.state().on;
+  if (here) return factorize(summary, options, spectrum);  // not ?:, which would copy the summary
+  return factorize(summary.on(*options.device), options, spectrum);
+}
+
+// Steps 2 to 5 of Algorithm 1.
+Model finish_two(const Factors& factors, const Covariance& c1, const Covariance& c2, const Matrix& weights) {
+  // 2. - 4. The maps.
+  const CrossSvd cross = svd_of_cross_matrix(factors, c1, c2);
+  const Solution solution = solve(factors, cross.svd, c1, c2);
+  Model model = assemble(solution, factors);
+
+  // 5. The proof.
+  model.certificate = certify(solution, factors, weights);
+  model.certificate.route = fmt::format("{}; {}", factors.route(), cross.route);
+  return model;
+}
+
+Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options) {
+  const Matrix weights = weights_of(options.graph, factors.count());
+  check_feasible(covariances, factors);
+  if (factors.count() == 2) return finish_two(factors, covariances[0], covariances[1], weights);
+  const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
+  Model model = assemble(matched.solution, factors);
+  model.certificate = certify(matched.solution, factors, weights);
+  multi::state_proof(model.certificate, matched, factors.total_weight);
+  model.certificate.route = fmt::format("{}; {} starts", factors.route(), model.certificate.starts.size());
+  return model;
+}
+
+// 6. The proof is checked, and the domains get their names.
+Model checked(Model model, const Factors& factors, const std::vector<DomainInfo>& domains) {
+  check_finished(model, factors);
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    model.domains[i]->name = domains[i].name;
+    model.domains[i]->feature_names = domains[i].feature_names;
+  }
+  return model;
+}
+
+// The name and number of a covariance. A covariance that the fit finds is described as NAME or NAME:NUMBER. Of those
+// given by their entries only I has a name.
+std::pair<std::string, Index> kind_of(const Covariance& covariance) {
+  if (const auto* factor = std::get_if<Covariance::Factor>(&covariance.value())) {
+    const auto& [U, s] = *factor;
+    if (U.rows() == U.cols() && U.isIdentity(0) && (s.array() == 1).all()) return {"identity", s.size()};
+    return {"matrix", 0};
+  }
+  const std::string& words = covariance.description();
+  const auto colon = words.find(':');
+  return {words.substr(0, colon), colon == std::string::npos ? 0 : std::stol(words.substr(colon + 1))};
+}
+
+FitSettings settings_of(const std::vector<Covariance>& covariances, const Regularization& options,
+                        std::optional<double> rank_tol, const MatchingOptions& matching) {
+  FitSettings settings(static_cast<Index>(covariances.size()));
+  for (std::size_t i = 0; i < covariances.size(); ++i) {
+    std::tie(settings.covariance[i], settings.components[i]) = kind_of(covariances[i]);
+    settings.max_rank[i] = options.max_rank[i];
+    settings.ridge[i] = options.ridge[i];
+  }
+  settings.rank_tol = rank_tol;
+  if (covariances.size() > 2) {
+    settings.seed = matching.seed;
+    settings.random_starts = matching.random_starts;
+    settings.max_sweeps = matching.max_sweeps;
+    settings.max_seconds = std::isfinite(matching.max_seconds) ? matching.max_seconds : 0;
+  }
+  return settings;
+}
+
+}  // namespace
+
+struct Factorization::Inside {
+  std::vector<DomainInfo> domains;
+  Factors factors;
+  std::optional<double> rank_tol;
+};
+
+Factorization::Factorization(const Summary& summary, const DataOptions& options) {
+  if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
+  const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
+  inside_ = std::make_unique<const Inside>(
+      Inside{summary.state().info, factorize_there(summary, options, spectrum), options.rank_tol});
+}
+Factorization::~Factorization() = default;
+Factorization::Factorization(Factorization&&) noexcept = default;
+Factorization& Factorization::operator=(Factorization&&) noexcept = default;
+
+Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
+                         const MatchingOptions& matching) const {
+  const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
+  const Factors factors = regularize(inside_->factors, options);
+  Model model = checked(finish(factors, C, matching), factors, inside_->domains);
+  model.settings = settings_of(C, options, inside_->rank_tol, matching);
+  return model;
+}
+
+Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regularization& options) const {
+  return fit({c1, c2}, options);
+}
+
+Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options) {
+  const std::vector<Covariance> C = for_each(covariances, summary.domains());
+  const Regularization regularization = options.regularization();
+  check(regularization, summary.domains());
+  // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.
+  std::vector<bool> spectrum;
+  for (std::size_t i = 0; i < C.size(); ++i) {
+    const auto of_it = [i](const Covariance& covariance) {
+      const auto* data = std::get_if<Covariance::OfData>(&covariance.value());
+      return data != nullptr && slot(data->domain) == i;
+    };
+    spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
+                       std::any_of(C.begin(), C.end(), of_it));
+  }
+  const Factors factors = regularize(factorize_there(summary, options.data(), spectrum), regularization);
+  Model model = checked(finish(factors, C, options.matching), factors, summary.state().info);
+  model.settings = settings_of(C, regularization, options.rank_tol, options.matching);
+  return model;
+}
+
+Model fit(const Summary& summary, const Covariance& c1, const Covariance& c2, const FitOptions& options) {
+  require_two_domains(summary);
+  return fit(summary, {c1, c2}, options);
+}
+
+Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, const FitOptions& options) {
+  std::vector<DomainInfo> domains;
+  for (const SampleView& samples : X) domains.emplace_back(samples.rows());
+  Summary summary(std::move(domains), Accumulate::automatic, options.device.value_or(Device::cpu));
+  summary.add_all(X);
+  return fit(summary, covariances, options);
+}
+
+Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, const Covariance& c2,
+          const FitOptions& options) {
+  return fit(MatchedSamples{X1, X2}, {c1, c2}, options);
+}
+
+}  // namespace cgmca

@@ -1,0 +1,189 @@
+#include "core/fit/multi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cgmca/error.hpp>
+#include <cgmca/threads.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "core/base/thresholds.hpp"
+#include "core/fit/canonical.hpp"
+#include "core/multi/ascent.hpp"
+
+namespace cgmca::multi {
+namespace {
+
+using linalg::AB;
+using linalg::ABt;
+using linalg::Array;
+
+using CrossMatrices = std::vector<std::vector<Matrix>>;
+
+CrossMatrices cross_matrices(const Factors& factors) {
+  CrossMatrices B(factors.domains.size(), std::vector<Matrix>(factors.domains.size()));
+  for (std::size_t i = 0; i < B.size(); ++i) {
+    for (std::size_t j = i + 1; j < B.size(); ++j) B[i][j] = linalg::download(factors.cross[i][j]);
+  }
+  return B;
+}
+
+SolverOptions solver_options(const MatchingOptions& options) {
+  SolverOptions result;
+  result.seed = options.seed;
+  result.random_starts = options.random_starts;
+  result.max_sweeps = options.max_sweeps;
+  result.max_seconds = options.max_seconds;
+  if (options.progress) {
+    result.progress = [call = options.progress](const Progress& now) {
+      call({now.stage, now.start, now.sweep, now.f});
+    };
+  }
+  return result;
+}
+
+Matching solved(const MatchingProblem& problem, const MatchingOptions& options) {
+  ProofOptions proof;
+  proof.max_seconds = options.max_seconds;
+  Matching matching = match(problem, solver_options(options), proof);
+  const SerialBlas serial;        // threads would change the rounding
+  constexpr Index enough = 2000;  // accelerated sweeps, from about 1e-8 on; 500 left 1e-9 of some maps open
+  if (!(matching.solution.stopped_early && std::isfinite(options.max_seconds))) {
+    matching.solution.D = settled(problem, std::move(matching.solution.D), std::min(enough, options.max_sweeps));
+  }
+  return matching;
+}
+
+using Search = std::function<Matching(const MatchingProblem& problem)>;
+
+// The weighted mean of the pairs' correlations along each direction of the fit with identity covariances: eigenvalues
+// of Σ_{i<j} w_ij (R_ij + R_ijᵀ) over Σ_ij w_ij. Nothing where no covariance asks for them. (41)
+Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& covariances, const CrossMatrices& B,
+                         const Matrix& weights, const Search& search) {
+  Index k = 0;
+  for (const Covariance& covariance : covariances) {
+    if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) k = std::max(k, wanted->k);
+  }
+  if (k == 0) return {};
+  k = std::min(k, smallest_rank(factors));
+  const MatchingProblem problem(std::vector<Matrix>(B.size(), Matrix::Identity(k, k)), B, weights);
+  return linalg::symmetric_eigenvalues(problem.shared_covariance(search(problem).solution.D)) / weights.sum();
+}
+
+// The part of the common space that some covariance has variance in.   k×k', orthonormal columns
+Matrix used_space(const std::vector<Matrix>& F) {
+  const Index k = F[0].rows();
+  Index columns = 0;
+  for (const Matrix& F_i : F) {
+    if (F_i.cols() == k) return Matrix::Identity(k, k);
+    columns += F_i.cols();
+  }
+  Matrix all(k, columns);
+  columns = 0;
+  for (const Matrix& F_i : F) {
+    all.middleCols(columns, F_i.cols()) = F_i / F_i.norm();
+    columns += F_i.cols();
+  }
+  const linalg::Svd svd = linalg::thin_svd(all);
+  return svd.U.leftCols((svd.s.array() > thresholds::kEqualInMatching * svd.s(0)).count());
+}
+
+// R_ij = D_i B_ij D_jᵀ, and Cov(x_i, t_j) = L_i B_ij D_jᵀ.                                                        (40)
+void add_cross_covariances(Solution& solution, const Point& D, const CrossMatrices& B, const Factors& factors) {
+  const std::size_t m = D.size();
+  solution.score_covariances.assign(m, std::vector<Matrix>(m));
+  for (SolvedMap& map : solution.maps) map.cross_loadings.resize(m);
+  const auto coloured = [&](std::size_t i, Matrix E) {
+    return factors.domains[i].whitening->coloured(factors.B().on().upload(std::move(E)));
+  };
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = i + 1; j < m; ++j) {
+      const Matrix BD = ABt(B[i][j], D[j]);
+      solution.score_covariances[i][j] = AB(D[i], BD);
+      solution.maps[i].cross_loadings[j] = coloured(i, BD);
+      solution.maps[j].cross_loadings[i] = coloured(j, linalg::AtB(B[i][j], D[i].transpose()));
+    }
+  }
+}
+
+MatchedDomains matched_by(const Search& search, const Factors& factors, const std::vector<Covariance>& covariances,
+                          const Matrix& weights) {
+  // 1. C_i = F_i F_iᵀ of rank c_i <= r_i.
+  const CrossMatrices B = cross_matrices(factors);
+  const Vector correlations = mean_correlations(factors, covariances, B, weights, search);
+  std::vector<PrescribedCovariance> C;
+  for (std::size_t i = 0; i < covariances.size(); ++i) {
+    C.push_back(resolve(covariances[i], static_cast<Domain>(i + 1), factors, correlations));
+  }
+  check_feasible(C, factors);
+  std::vector<Matrix> F;
+  for (const PrescribedCovariance& C_i : C) F.push_back(linalg::download(C_i.U) * C_i.s.asDiagonal());
+  const Matrix basis = used_space(F);
+  for (Matrix& F_i : F) F_i = linalg::AtB(basis, F_i);
+
+  // 2. D_i of orthonormal rows that maximize f, and a bound on it.
+  const MatchingProblem problem(std::move(F), B, weights);
+  MatchedDomains result{{}, search(problem), problem.scale(), 1};
+
+  // 3. A_i = M_i T_i, T_i = D_i W_i.
+  const CanonicalForm form = canonical_form(problem, result.matching.solution.D, factors, basis);
+  result.min_gap = form.min_gap;
+  for (Index i = 0; i < problem.domains(); ++i) {
+    result.solution.maps.push_back(
+        {C[at(i)], form.weights[at(i)], factors.B().on().upload(form.M[at(i)]), form.loadings[at(i)], {}});
+  }
+  add_cross_covariances(result.solution, form.D, B, factors);
+  return result;
+}
+
+}  // namespace
+
+MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
+                             const MatchingOptions& options) {
+  const Search search = [&](const MatchingProblem& problem) { return solved(problem, options); };
+  return matched_by(search, factors, covariances, weights);
+}
+
+Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights) {
+  const Search search = [](const MatchingProblem& problem) { return Matching{match_quickly(problem), {}}; };
+  return matched_by(search, factors, covariances, weights).solution;
+}
+
+OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const std::vector<Matrix>& T,
+                           const Matrix& weights) {
+  Point D;
+  for (std::size_t i = 0; i < M.size(); ++i) {
+    const WhitenedDomain& domain = factors.domains[i];
+    if (domain.rank() < M[i].cols()) {
+      throw InvalidInput(
+          fmt::format("domain {} of these samples has rank {}, but its map has {}: they are not the samples that "
+                      "the model was fitted to",
+                      i + 1, domain.rank(), M[i].cols()));
+    }
+    const Array L = domain.whitening->coloured(factors.B().on().identity(domain.rank(), domain.rank()));
+    D.push_back(linalg::polar(AB(T[i], linalg::download(L))));
+  }
+  const Matrix basis = used_space(M);
+  for (Matrix& M_i : M) M_i = linalg::AtB(basis, M_i);
+  return prove(MatchingProblem(std::move(M), cross_matrices(factors), weights), D);
+}
+
+void state_proof(Certificate& certificate, const MatchedDomains& matched, double n) {
+  const auto& [solution, proof] = matched.matching;
+  certificate.bound = (n - 1) / n * (matched.scale - proof.bound);
+  certificate.certified = proof.certified;
+  certificate.gap = std::isfinite(proof.gap) ? proof.gap : std::numeric_limits<double>::max();  // f may be 0
+  certificate.proof = name(proof.how);
+  certificate.min_gap = matched.min_gap;
+  certificate.sweeps = solution.sweeps;
+  certificate.stopped_early = solution.stopped_early;
+  for (const StartResult& start : solution.starts) {
+    certificate.starts.push_back(
+        {start.kind, start.f, start.sweeps, start.converged, start.f_below_best, start.distance_to_best});
+  }
+}
+
+}  // namespace cgmca::multi

@@ -1,0 +1,173 @@
+#include "core/fit/prescribed.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/thresholds.hpp"
+#include "core/fit/align.hpp"
+
+namespace cgmca {
+
+using linalg::Backend;
+
+namespace {
+
+// "7 and 5", "7, 5 and 4"
+std::string ranks_of(const Factors& factors) {
+  std::string text;
+  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
+    const char* const before = i == 0 ? "" : i + 1 == factors.domains.size() ? " and " : ", ";
+    text += fmt::format("{}{}", before, factors.domains[i].rank());
+  }
+  return text;
+}
+
+// The domains, those of lower ranks first.
+std::vector<Domain> lowest_first(const Factors& factors) {
+  std::vector<Domain> order;
+  for (int i = 1; i <= static_cast<int>(factors.count()); ++i) order.push_back(Domain{i});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Domain a, Domain b) { return factors[a].rank() < factors[b].rank(); });
+  return order;
+}
+
+PrescribedCovariance correlations_as_covariance(const Covariance& covariance, Index k, const Factors& factors,
+                                                const Vector& correlations) {
+  const Index most = paired(correlations, tie_tolerance(factors));
+  if (k > most) {
+    throw Infeasible(fmt::format("{} asks for {} correlated directions, but the domains have ranks {} and {} "
+                                 "correlations above rounding; the largest feasible is correlation:{}",
+                                 covariance.description(), k, ranks_of(factors), most, most),
+                     lowest_first(factors).front(), most, k);
+  }
+  return {factors.B().on().identity(k, k), correlations.head(k), covariance.description(), kAlongAxes};
+}
+
+// diag(1/(1-σ²)) for the query's domain, diag(σ²/(1-σ²)) for the other.                                           (28)
+PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Domain query, Domain domain,
+                                              const Factors& factors, const Vector& correlations) {
+  if (factors.count() != 2) {
+    throw InvalidInput(
+        fmt::format("{} compares the samples of two domains; there are {}. Prescribe correlation:K, "
+                    "identity:K or a matrix",
+                    covariance.description(), factors.count()));
+  }
+  const Index k = paired(correlations, tie_tolerance(factors));
+  if (k == 0) {
+    throw InvalidInput(fmt::format("{} needs correlated domains; every correlation of these is zero to rounding",
+                                   covariance.description()));
+  }
+  const Vector s = correlations.head(k);
+  const Vector unexplained = (1 - s.array()) * (1 + s.array());
+  if (!(s(0) < 1 - thresholds::kSaturated)) {
+    throw Saturated(fmt::format(
+        "{} needs correlations below 1; the largest of {} matched samples, with ranks {} and {}, is {:.9g}. "
+        "Give a ridge (0.1 to 10 serve most data) or more samples than features",
+        covariance.description(), factors.samples, factors[Domain::one].rank(), factors[Domain::two].rank(), s(0)));
+  }
+  const Vector sd = unexplained.cwiseSqrt().cwiseInverse();
+  return {factors.B().on().identity(k, k), domain == query ? sd : s.cwiseProduct(sd), covariance.description(),
+          kAlongAxes};
+}
+
+void check_common_dimension(const std::vector<PrescribedCovariance>& C) {
+  for (std::size_t i = 1; i < C.size(); ++i) {
+    const Index k1 = C[0].U.rows(), k2 = C[i].U.rows();
+    if (k1 == k2) continue;
+    throw CommonDimension(fmt::format("the covariances live in spaces of different dimension: {} is {}×{}, {} is {}×{}",
+                                      C[0].description, k1, k1, C[i].description, k2, k2));
+  }
+}
+
+void check_rank(Domain domain, Index wanted, const std::string& description, const Factors& factors) {
+  const Index rank = factors[domain].rank();
+  if (wanted <= rank) return;
+  const std::string others =
+      factors.count() == 2 ? fmt::format("domain {} has rank {}", number(other(domain)), factors[other(domain)].rank())
+                           : fmt::format("the domains have ranks {}", ranks_of(factors));
+  throw Infeasible(
+      fmt::format("domain {} has rank {}, but the covariance prescribed for it ({}) has rank {}; prescribe "
+                  "one of rank {} at most ({})",
+                  number(domain), rank, description, wanted, rank, others),
+      domain, rank, wanted);
+}
+
+}  // namespace
+
+double tie_tolerance(const Factors& factors) {
+  double errors = 0;
+  for (const WhitenedDomain& domain : factors.domains) {
+    errors = std::max(errors, static_cast<double>(domain.rank()));
+    if (factors.form == SummaryForm::gram) {
+      errors = std::max(errors, std::min(domain.condition * domain.condition, thresholds::kLargestTieCondition));
+    }
+  }
+  return thresholds::kTie * errors * thresholds::kEpsilon;
+}
+
+Index smallest_rank(const Factors& factors) {
+  Index rank = factors.domains.front().rank();
+  for (const WhitenedDomain& domain : factors.domains) rank = std::min(rank, domain.rank());
+  return rank;
+}
+
+PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
+                             const Vector& correlations) {
+  const Backend& on = factors.B().on();
+  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) {
+    return {on.upload(fixed->U), fixed->s, covariance.description()};
+  }
+  const auto identity = [&](Index k) -> PrescribedCovariance {
+    return {on.identity(k, k), Vector::Ones(k), covariance.description(), kAlongAxes};
+  };
+  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return identity(fixed->k);
+  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) return identity(smallest_rank(factors));
+  if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) {
+    return correlations_as_covariance(covariance, wanted->k, factors, correlations);
+  }
+  if (const auto* wanted = std::get_if<Covariance::OfLikelihood>(&covariance.value())) {
+    return likelihood_as_covariance(covariance, wanted->query, of, factors, correlations);
+  }
+  const auto [domain, rank] = std::get<Covariance::OfData>(covariance.value());
+  if (number(domain) > factors.count()) {
+    throw InvalidInput(fmt::format("{}: there are only {} domains", covariance.description(), factors.count()));
+  }
+  const SpectrumWhitening& data = *factors[domain].spectrum();
+  if (rank > data.rank()) {
+    throw Infeasible(
+        fmt::format("{} asks for rank {}, but domain {} has rank {}; the largest feasible is data{}:{}",
+                    covariance.description(), rank, number(domain), data.rank(), number(domain), data.rank()),
+        domain, data.rank(), rank);
+  }
+  return {data.U.left(rank), data.s.head(rank), covariance.description()};
+}
+
+Index rank_of(const Covariance& covariance, const Factors& factors) {
+  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return fixed->s.size();
+  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return fixed->k;
+  if (const auto* correlated = std::get_if<Covariance::OfCorrelations>(&covariance.value())) return correlated->k;
+  if (const auto* data = std::get_if<Covariance::OfData>(&covariance.value())) return data->rank;
+  return smallest_rank(factors);
+}
+
+// The domain of the lowest rank first, which is then the largest that suits all.
+void check_feasible(const std::vector<Covariance>& covariances, const Factors& factors) {
+  for (const Domain domain : lowest_first(factors)) {
+    const Covariance& asked = covariances[slot(domain)];
+    const bool given = std::holds_alternative<Covariance::Factor>(asked.value()) ||
+                       std::holds_alternative<Covariance::Identity>(asked.value());
+    if (given) check_rank(domain, rank_of(asked, factors), asked.description(), factors);
+  }
+}
+
+void check_feasible(const std::vector<PrescribedCovariance>& C, const Factors& factors) {
+  for (const Domain domain : lowest_first(factors)) {
+    check_rank(domain, C[slot(domain)].s.size(), C[slot(domain)].description, factors);
+  }
+  check_common_dimension(C);
+}
+
+}  // namespace cgmca

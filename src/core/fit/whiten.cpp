@@ -1,0 +1,288 @@
+#include "core/fit/whiten.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/base/thresholds.hpp"
+#include "core/fit/graded.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::Array;
+using linalg::Backend;
+using linalg::Places;
+
+// The features that vary. A constant one has exactly zero variance in every form of summary.
+Varying varying(const Vector& variance, Domain domain) {
+  Varying result{{}, variance.size()};
+  result.places.reserve(static_cast<std::size_t>(variance.size()));
+  for (Index j = 0; j < variance.size(); ++j) {
+    if (variance(j) > 0) result.places.push_back(j);
+  }
+  if (result.places.empty()) {
+    throw NoVariance(
+        fmt::format("domain {} has no variance: each of its {} features is constant over all samples, to 1e-160",
+                    number(domain), variance.size()));
+  }
+  if (variance.maxCoeff() < thresholds::kSmallestVariance) {
+    throw NoVariance(
+        fmt::format("the variances of domain {}, at most {:.1e}, are too small for a double. Give this domain "
+                    "in a smaller unit",
+                    number(domain), variance.maxCoeff()));
+  }
+  return result;
+}
+
+// The largest features first: Householder reflections then err relative to each feature's own size instead of the size
+// of the largest. On images this whitens the smallest directions a hundred times more accurately.
+Places descending(Places features, const Vector& variance) {
+  std::stable_sort(features.begin(), features.end(), [&](Index i, Index j) { return variance(i) > variance(j); });
+  return features;
+}
+
+Index rank_above(const Vector& values, double tolerance) {
+  return std::count_if(values.begin(), values.end(), [&](double value) { return value > tolerance * values(0); });
+}
+
+WhitenedDomain by_spectrum(std::shared_ptr<const SpectrumWhitening> whitening, Vector variance, double tolerance,
+                           std::string route) {
+  WhitenedDomain domain;
+  const Vector s = whitening->s;
+  domain.whitening = std::move(whitening);
+  domain.trace = s.squaredNorm();
+  domain.concentration = (s / s.norm()).array().pow(4).sum();
+  domain.condition = s(0) / s(s.size() - 1);
+  domain.features = variance.size();
+  domain.variance = std::move(variance);
+  domain.tolerance = tolerance;
+  domain.route = std::move(route);
+  return domain;
+}
+
+WhitenedDomain by_spectrum(const Array& U, const Vector& s, Vector variance, double tolerance, std::string route) {
+  return by_spectrum(std::make_shared<const SpectrumWhitening>(U, s, s), std::move(variance), tolerance,
+                     std::move(route));
+}
+
+WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double condition, const Vector& variance,
+                           double tolerance, std::string route) {
+  WhitenedDomain domain;
+  domain.whitening = std::move(whitening);
+  domain.trace = variance.sum();
+  domain.condition = condition;
+  domain.features = variance.size();
+  domain.variance = variance;
+  domain.tolerance = tolerance;
+  domain.route = std::move(route);
+  return domain;
+}
+
+// Whether a triangle whitens as well as the spectrum would, whose error is eps κ(R). Errors of its columns are relative
+// to their sizes, so its own error is eps κ at unit size. None of its singular values may leave the rank in doubt.
+// `sizes`: of the features of R's columns.
+bool whitens(const Array& R, const Vector& sizes, double condition, double tolerance) {
+  if (condition <= thresholds::kSafeTriangle) return true;
+  const double at_unit_size = R.on().condition(linalg::scaled_columns(R.on().copy(R), sizes.cwiseInverse()));
+  if (at_unit_size <= thresholds::kSafeTriangle) return at_unit_size * tolerance <= thresholds::kClearRank;
+  return condition * tolerance <= thresholds::kClearRank && at_unit_size <= thresholds::kClearlySmaller * condition;
+}
+
+// S = (V R)ᵀ: more samples than features that vary.
+std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& variance, const Varying& features,
+                                                const Vector& sizes, double tolerance) {
+  const Backend& on = S.on();
+  const linalg::ArrayQr qr = on.thin_qr(on.gather_transposed_rows(S, features.places));
+  const double condition = on.condition(qr.R);
+  if (!whitens(qr.R, sizes(features.places), condition, tolerance)) return std::nullopt;
+  WhitenedSamples result;
+  result.V = qr.Q;
+  result.domain = by_triangle(std::make_shared<TriangleWhitening>(qr.R, Array(), features), condition, variance,
+                              tolerance, "geqrf");
+  return result;
+}
+
+// How many features come before those that they determine, if there is no doubt which these are; otherwise 0.
+Index independent_of(const Array& R, double tolerance) {
+  const Vector size = R.on().column_squared_norms(R).cwiseSqrt(), own = R.on().diagonal(R).cwiseAbs();
+  Index r = 0;
+  while (r < own.size() && own(r) >= thresholds::kClearlyIndependent * size(r)) ++r;
+  const double most = std::min(thresholds::kClearlyDetermined, tolerance);
+  return (own.array() <= most * size.array()).tail(own.size() - r).all() ? r : 0;
+}
+
+// Sᵀ is a triangle in the order given, in which features that others determine come last.
+std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& variance, const Varying& ordered,
+                                               const Vector& sizes, double tolerance) {
+  const Backend& on = S.on();
+  const Array all = on.gather_transposed_rows(S, ordered.places);
+  const Index a = all.cols(), r = independent_of(all, tolerance);
+  if (r == 0) return std::nullopt;
+  const Array R = r == a ? all : on.copy(all.block(0, 0, r, r));
+  const Array C = r == a ? Array() : on.solve_upper(R, on.copy(all.block(0, r, r, a - r)));
+  // σ_1(L) <= σ_1(R) √(1 + ‖C‖²), and the basis of N errs by eps ‖C‖.
+  const double larger = r == a ? 1 : std::sqrt(1 + on.squared_norm(C));
+  if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
+  const double condition = larger * on.condition(R);
+  if (!whitens(R, sizes(ordered.places).head(r), condition, tolerance)) return std::nullopt;
+  std::shared_ptr<const Whitening> whitening = std::make_shared<TriangleWhitening>(R, Array(), ordered);
+  if (r < a) whitening = std::make_shared<DeterminedWhitening>(R, C, ordered);
+  WhitenedSamples result;
+  result.domain = by_triangle(std::move(whitening), condition, variance, tolerance, "triangle");
+  return result;
+}
+
+// Fewer samples than features: S is centred, so that S P = [L, 0] with the reflection P = I - 2vvᵀ that takes (1, …,
+// 1)/√n, or the roots of the weights, to the last axis. LᵀL is the leading block of P SᵀS P, and R its Cholesky factor:
+// that squares κ(L), which must be small.
+std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& variance, const Vector& weights,
+                                                double tolerance) {
+  const Backend& on = S.on();
+  const Index n = S.cols();
+  Vector v = Vector::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
+  if (weights.size() > 0) v = weights.cwiseSqrt().normalized();
+  v(n - 1) -= 1;
+  v.normalize();
+  const Array K = on.zeros(n, n);
+  on.add_gram_of_columns(K, S);
+  const Vector Kv = on.symmetric_times(K, v), w = 2 * (Kv - v.dot(Kv) * v);
+  on.add_outer(K, v, w, -1);  // P K P = K - v wᵀ - w vᵀ, w = 2 (Kv - (vᵀKv) v)
+  on.add_outer(K, w, v, -1);
+  const Array R = on.cholesky(K.block(0, 0, n - 1, n - 1));
+  if (R.empty()) return std::nullopt;
+  const double condition = on.condition(R);
+  if (!(condition <= thresholds::kSafeSquaredTriangle)) return std::nullopt;
+  const auto whitening = std::make_shared<WideWhitening>(S, R, v);
+  WhitenedSamples result;
+  result.V = whitening->basis_times(on.identity(n - 1, n - 1));
+  result.saturated = true;
+  result.domain = by_triangle(whitening, condition, variance, tolerance, "potrf");
+  return result;
+}
+
+std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
+                                               const Vector& sizes, const WhiteningRequest& request,
+                                               const Vector* weights, const Places& order) {
+  if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, sizes, request.tolerance);
+  if (S.cols() > static_cast<Index>(features.places.size())) {
+    return by_tall_triangle(S, variance, features, sizes, request.tolerance);
+  }
+  if (weights != nullptr && S.cols() > 2) return by_wide_triangle(S, variance, *weights, request.tolerance);
+  return std::nullopt;
+}
+
+// Of S whose raw spectrum `s` has rank r: the spectrum from features at unit size, if that shows more directions, or if
+// raw units make the spectrum inaccurate. S has the features in the order named.
+std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& variance, const Varying& features,
+                                                  const Vector& all_sizes, const WhiteningRequest& request,
+                                                  const Vector& s, Index r) {
+  const Backend& on = S.on();
+  const Vector sizes = all_sizes(features.places);
+  const Index most = std::min(s.size(), request.samples - 1);
+  const double condition = s(0) / s(r - 1);
+  const bool inaccurate = r == S.rows() && condition > thresholds::kSafeSpectrum;
+  if (!(r < most || inaccurate) || !differ_much(sizes)) return std::nullopt;
+  on.scale_rows(S, sizes.cwiseInverse());
+  const Vector values = linalg::singular_values(on.download(on.copy(S)));  // vectors cost five times as much
+  const Index rank = std::min(rank_above(values, request.tolerance), most);
+  const bool better = inaccurate && values(0) <= thresholds::kClearlySmaller * condition * values(r - 1);
+  if (rank < r || (rank == r && !better)) return std::nullopt;
+  const linalg::ArraySvd unit = on.thin_svd(S);
+  GradedSpectrum graded = graded_spectrum(unit.U.left(rank), unit.s.head(rank), unit.V.left(rank), sizes, features);
+  WhitenedSamples result;
+  result.domain = by_spectrum(std::move(graded.whitening), variance, request.tolerance, "gesvj at unit size");
+  result.V = std::move(graded.V);
+  return result;
+}
+
+}  // namespace
+
+WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights,
+                               const linalg::Places& order) {
+  const Backend& on = S.on();
+  const Vector variance = on.row_squared_norms(S);
+  const Varying features = varying(variance, request.domain);
+  const Vector sizes = unit_sizes(variance, request.mean);
+  if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
+    if (auto result = by_any_triangle(S, variance, features, sizes, request, weights, order)) return std::move(*result);
+  }
+  // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
+  const linalg::Places order_of_size = descending(features.places, variance);
+  const Array sorted = on.gather_rows(S, order_of_size);
+  const linalg::ArraySvd svd = on.thin_svd(sorted);
+  const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);
+  if (auto graded = by_graded_spectrum(sorted, variance, {order_of_size, S.rows()}, sizes, request, svd.s, r)) {
+    return std::move(*graded);
+  }
+  return {by_spectrum(on.scatter_rows(svd.U.left(r), order_of_size, S.rows()), svd.s.head(r), variance,
+                      request.tolerance, linalg::described(svd.routine)),
+          svd.V.left(r)};
+}
+
+// Θ = KᵀK, K (r×a) by Cholesky, pivoted if the features depend on each other. Its errors are eps κ(K), those of an
+// eigendecomposition of Θ itself eps κ(K)². The entries of Θ have errors of eps from summing, so the rank cannot be
+// determined below the square root of that, at unit size: these errors are relative to the sizes of the features. Either
+// K = V Σ Uᵀ, or Kᵀ = Q R.
+WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, const linalg::ArrayTriangle& known) {
+  const Backend& on = theta.on();
+  const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;
+  // κ(Θ) may be small enough for Θ = U diag(s²) Uᵀ itself, which costs a fraction of the SVD of K on a remote back end.
+  const bool squared = request.spectrum && on.remote() && request.tolerance < thresholds::kLargestTriangleTolerance;
+  const Vector variance = on.diagonal(theta);
+  const Varying features = varying(variance, request.domain);
+  const bool all = static_cast<Index>(features.places.size()) == theta.rows();
+  const Array varied = all ? theta : on.gather(theta, features.places, features.places);
+  if (triangle || squared) {
+    const bool made = all && !known.R.empty();
+    const Array R = made ? known.R : on.cholesky(varied);
+    const double condition = made ? known.condition : R.empty() ? INFINITY : on.condition(R);
+    if (triangle && condition <= thresholds::kSafeTriangle) {
+      return by_triangle(std::make_shared<TriangleWhitening>(R, made ? known.inverse : Array(), features), condition,
+                         variance, request.tolerance, "potrf");
+    }
+    if (squared && condition * condition <= thresholds::kSafeGramCondition) {
+      const linalg::ArrayEigen eigen = on.symmetric_eigen(varied);
+      return by_spectrum(on.scatter_rows(eigen.Q, features.places, theta.rows()), eigen.values.cwiseSqrt(), variance,
+                         request.tolerance, "syevd");
+    }
+  }
+  const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
+  const Vector sizes = unit_sizes(variance, request.mean)(features.places);
+  const Array unit = on.copy(varied);
+  on.scale_rows(unit, sizes.cwiseInverse());
+  on.scale_columns(unit, sizes.cwiseInverse());
+  const Array K_unit = on.pivoted_cholesky(unit, rounding);
+  const Array K = linalg::scaled_columns(on.copy(K_unit), sizes);
+  // σ_1 >= the norm of the first row, σ_r <= that of the last.
+  const double first = std::sqrt(on.squared_norm(K_unit.top(1))), last = std::sqrt(on.squared_norm(K_unit.bottom(1)));
+  if (triangle && first <= thresholds::kSafePivotedTriangle * last) {
+    const linalg::ArrayQr qr = on.thin_qr(on.transposed(K));
+    const double condition = on.condition(qr.R);
+    if (condition <= thresholds::kSafePivotedTriangle) {
+      return by_triangle(std::make_shared<DependentWhitening>(qr.Q, qr.R, features), condition, variance,
+                         request.tolerance, "pstrf geqrf");
+    }
+  }
+  const linalg::ArraySvd svd = on.thin_svd(K);
+  const double cut = std::max(request.tolerance, std::sqrt(rounding));
+  const Index r = rank_above(svd.s, cut);
+  if (r < svd.s.size() && differ_much(sizes)) {
+    const linalg::ArraySvd at_unit_size = on.thin_svd(K_unit);
+    const Index more = rank_above(at_unit_size.s, cut);
+    if (more > r) {
+      return by_spectrum(
+          graded_spectrum(at_unit_size.V.left(more), at_unit_size.s.head(more), {}, sizes, features).whitening,
+          variance, cut, "pstrf gesvj at unit size");
+    }
+  }
+  return by_spectrum(on.scatter_rows(svd.V.left(r), features.places, theta.rows()), svd.s.head(r), variance, cut,
+                     "pstrf " + linalg::described(svd.routine));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,82 @@
+#include "core/select/tune_baselines.hpp"
+
+#include <cgmca/classify.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "core/select/tune_multi.hpp"
+#include "core/summary/moments.hpp"
+
+namespace cgmca {
+Baselines::Baselines(const Folds& folds, const TuneOptions& options, const Matrix& references)
+    : folds_(folds),
+      options_(options),
+      references_(references),
+      comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
+
+void Baselines::add_views(Index repeat, Index fold) {
+  Errors without_map, alone;
+  without_map.fill(std::numeric_limits<double>::quiet_NaN());
+  alone.fill(std::numeric_limits<double>::quiet_NaN());
+  error_of(alone, Criterion::translation) = 1;  // the means
+  if (!options_.matched.samples.empty()) {
+    const PlainViews plain = classify_without_map(options_.matched, folds_, repeat, fold);
+    error_of(without_map, Criterion::classification) = plain.stacked;
+    singles_.push_back(plain.single);
+  }
+  unmapped.push_back(without_map);
+  target_only.push_back(alone);
+}
+
+void Baselines::finish() {
+  if (singles_.empty()) return;
+  std::vector<double> sums(singles_.front().size());
+  for (const std::vector<double>& errors : singles_) {
+    std::transform(sums.begin(), sums.end(), errors.begin(), sums.begin(), std::plus<>());
+  }
+  const auto best = std::min_element(sums.begin(), sums.end()) - sums.begin();
+  single = static_cast<Domain>(best + 1);
+  for (std::size_t s = 0; s < singles_.size(); ++s) {
+    error_of(target_only[s], Criterion::classification) = singles_[s][static_cast<std::size_t>(best)];
+  }
+}
+
+void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
+  if (folds_.domains() > 2) return add_views(repeat, fold);
+  Errors without_map, alone;
+  without_map.fill(std::numeric_limits<double>::quiet_NaN());
+  alone.fill(std::numeric_limits<double>::quiet_NaN());
+  error_of(alone, Criterion::translation) = error_of(alone, Criterion::translation_to2) =
+      1;                                       // the mean of the target domain
+  error_of(alone, Criterion::likelihood) = 0;  // the partner tells nothing
+  if (held.references.cols() > 0) error_of(alone, Criterion::partner) = guessed_partner(held.references.cols());
+  if (comparable_) {
+    const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
+    const double apart = (H[0] - H[1]).squaredNorm();  // Σ ‖x_1 - x_2‖²
+    error_of(without_map, Criterion::translation) = apart / held.total[0];
+    error_of(without_map, Criterion::translation_to2) = apart / held.total[1];
+    if (options_.pairs.X1 != nullptr) {
+      error_of(without_map, Criterion::partner) =
+          partner_error(references_, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
+    }
+  }
+  if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {
+    const Split split = split_of(folds_, repeat, fold, labels.queries->cols());
+    const std::vector<int> truth = picked(labels.query_labels, split.held_out);
+    const Matrix asked = (*labels.queries)(Eigen::all, split.held_out);
+    if (comparable_) {
+      const Matrix references = (*labels.samples)(Eigen::all, held.references_kept);
+      error_of(without_map, Criterion::classification) =
+          1 - accuracy(nearest_neighbour(references, held.reference_labels, asked), truth);
+    }
+    const std::vector<int> found = nearest_neighbour((*labels.queries)(Eigen::all, split.training),
+                                                     picked(labels.query_labels, split.training), asked);
+    error_of(alone, Criterion::classification) = 1 - accuracy(found, truth);
+  }
+  unmapped.push_back(without_map);
+  target_only.push_back(alone);
+}
+
+}  // namespace cgmca

@@ -1,0 +1,35 @@
+// Baselines that need no fit, scored on the same folds.
+#pragma once
+
+#include <cgmca/folds.hpp>
+#include <cgmca/tune.hpp>
+#include <vector>
+
+#include "core/select/tune_held_out.hpp"
+
+namespace cgmca {
+
+class Baselines {
+ public:
+  Baselines(const Folds& folds, const TuneOptions& options, const Matrix& references);
+  void add(const HeldOut& held, const Directions& training, Index repeat, Index fold);
+
+  // Once all training sets are in: of more than two domains, the single one that classifies best is chosen.
+  void finish();
+
+  // [training set]; NaN where a criterion has none.
+  std::vector<Errors> unmapped;     // samples of domain 2 stand for those of domain 1 as they are
+  std::vector<Errors> target_only;  // the matched samples of the target domain and nothing of the other
+  Domain single = Domain::two;      // the domain whose matched samples alone classify
+
+ private:
+  void add_views(Index repeat, Index fold);
+
+  const Folds& folds_;
+  const TuneOptions& options_;
+  const Matrix& references_;                  // of domain 1, where the pairs are given
+  bool comparable_;                           // both domains have as many features
+  std::vector<std::vector<double>> singles_;  // [training set][domain]: of classification
+};
+
+}  // namespace cgmca

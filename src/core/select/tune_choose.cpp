@@ -1,0 +1,180 @@
+#include "core/select/tune_choose.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace cgmca {
+namespace {
+
+// Mean over the training sets and sd / √folds, of a - b where b is given.
+Score score_of(const std::vector<Errors>& a, const std::vector<Errors>* b, Criterion criterion, Index folds) {
+  const auto c = static_cast<std::size_t>(criterion);
+  const double count = static_cast<double>(a.size());
+  const auto value = [&](std::size_t s) { return a[s][c] - (b == nullptr ? 0 : (*b)[s][c]); };
+  double sum = 0, squares = 0;
+  for (std::size_t s = 0; s < a.size(); ++s) sum += value(s);
+  const double mean = sum / count;
+  for (std::size_t s = 0; s < a.size(); ++s) squares += (value(s) - mean) * (value(s) - mean);
+  return {mean, std::sqrt(squares / (count - 1) / static_cast<double>(folds))};
+}
+
+std::array<Score, kCriteria.size()> scores_of(const std::vector<Errors>& errors, Index folds) {
+  std::array<Score, kCriteria.size()> scores;
+  for (const Criterion criterion : kCriteria) {
+    scores[static_cast<std::size_t>(criterion)] = score_of(errors, nullptr, criterion, folds);
+  }
+  return scores;
+}
+
+bool simpler(const Candidate& a, const Candidate& b) {
+  const auto unlimited = [](Index rank) { return rank == 0 ? std::numeric_limits<Index>::max() : rank; };
+  const auto strength = [](const Ridge& ridge) { return ridge.automatic ? -1.0 : ridge.value; };
+  return std::tuple(unlimited(a.rank), unlimited(a.max_rank), -strength(a.ridge)) <
+         std::tuple(unlimited(b.rank), unlimited(b.max_rank), -strength(b.ridge));
+}
+
+// The one of `trials` with the least error. An unknown error counts as the largest, and of equal ones the simplest is
+// taken.
+std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
+  const auto error = [&](std::size_t t) {
+    const double mean = result.trials[t][criterion].mean;
+    return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
+  };
+  return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    return error(a) != error(b) ? error(a) < error(b) : simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
+}
+
+std::size_t simplest(const TuneResult& result, const std::vector<std::size_t>& trials) {
+  return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    return simpler(result.trials[a].candidate, result.trials[b].candidate);
+  });
+}
+
+// Of trials that the criterion cannot tell from the best.
+std::size_t pick(const TuneResult& result, std::vector<std::size_t> alike) {
+  switch (result.criterion) {
+    case Criterion::likelihood:
+    case Criterion::partner:
+      return result.best;
+    case Criterion::classification: {
+      std::vector<std::size_t> likelihoods;
+      std::copy_if(alike.begin(), alike.end(), std::back_inserter(likelihoods),
+                   [&](std::size_t t) { return !has_rank(result.trials[t].candidate.family); });
+      return likelihoods.empty() ? least(result, alike, *result.tie_break)
+                                 : least(result, likelihoods, result.criterion);
+    }
+    default:
+      return simplest(result, alike);
+  }
+}
+
+std::string plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// How a baseline compares with the choice; empty where the choice is plainly better, or there is no such baseline.
+std::string verdict(const std::string& baseline, const std::vector<Errors>& errors, const std::vector<Errors>& chosen,
+                    const TuneResult& result) {
+  const Score own = score_of(errors, nullptr, result.criterion, result.folds.folds);
+  const Score more = score_of(chosen, &errors, result.criterion, result.folds.folds);
+  const double error = result.trials[result.chosen][result.criterion].mean;
+  if (!std::isfinite(own.mean) || more.mean < -more.standard_error) return {};
+  if (more.mean > more.standard_error) {
+    return fmt::format("{} does better: an error of {:.4f} against {:.4f} of the choice. No setting tried helps here",
+                       baseline, own.mean, error);
+  }
+  return fmt::format("{} does as well: an error of {:.4f}, {:.4f} of the choice, which cannot be told apart", baseline,
+                     own.mean, error);
+}
+
+void add_remarks(TuneResult& result, const std::vector<Errors>& chosen, const Baselines& baselines) {
+  if (result.alike == result.trials.size() && result.alike > 1) {
+    result.remarks.push_back(fmt::format(
+        "these {} cannot tell any of the {} apart: the choice rests on {}",
+        plural(static_cast<std::size_t>(result.samples), result.domains == 2 ? "pair" : "matched sample"),
+        plural(result.alike, "setting"),
+        result.tie_break ? fmt::format("their error of {}", name(*result.tie_break)) : "the rule for ties"));
+  }
+  const bool classes = result.criterion == Criterion::classification;
+  const bool many = result.domains > 2;
+  const std::string alone =
+      classes ? fmt::format("classifying by the matched samples of domain {} alone", number(baselines.single))
+      : result.criterion == Criterion::partner    ? "guessing"
+      : result.criterion == Criterion::likelihood ? "knowing nothing of the partner"
+      : many                                      ? "the mean of each domain"
+                                                  : "the mean of the target domain";
+  const std::string plain = many ? "classifying by all features as they are, without a map,"
+                                 : "leaving the samples as they are, without a map,";
+  for (const auto& [baseline, errors] :
+       {std::pair(plain, &baselines.unmapped), std::pair(alone, &baselines.target_only)}) {
+    std::string sentence = verdict(baseline, *errors, chosen, result);
+    if (!sentence.empty()) result.remarks.push_back(std::move(sentence));
+  }
+}
+
+std::vector<std::size_t> collect(TuneResult& result, const Grid& grid, const Folds& folds, const TuneOptions& options) {
+  std::vector<std::size_t> places;
+  for (std::size_t t = 0; t < grid.candidates.size(); ++t) {
+    if (grid.feasible[t] != 0) {
+      result.trials.push_back({grid.candidates[t], scores_of(grid.errors[t], folds.options().folds)});
+      places.push_back(t);
+    } else {
+      result.infeasible.push_back(grid.candidates[t]);
+    }
+  }
+  if (result.trials.empty()) {
+    const Index k = folds.options().folds;
+    throw InvalidInput(
+        fmt::format("nothing of the grid is feasible for training sets of {} {}; the smallest rank tried is {}. Try "
+                    "smaller ones, or fewer folds",
+                    folds.samples() - (folds.samples() + k - 1) / k, folds.domains() == 2 ? "pairs" : "matched samples",
+                    *std::min_element(options.ranks.begin(), options.ranks.end())));
+  }
+  return places;
+}
+
+}  // namespace
+
+TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& folds, const TuneOptions& options) {
+  TuneResult result;
+  result.criterion = *options.criterion;
+  result.domains = folds.domains();
+  result.samples = folds.samples();
+  result.folds = folds.options();
+  result.folds.repeats = folds.repeats();
+  result.unmapped = scores_of(baselines.unmapped, result.folds.folds);
+  result.target_only = scores_of(baselines.target_only, result.folds.folds);
+  const std::vector<std::size_t> places = collect(result, grid, folds, options);
+  const auto errors = [&](std::size_t t) -> const std::vector<Errors>& { return grid.errors[places[t]]; };
+
+  std::vector<std::size_t> alike(result.trials.size());
+  std::iota(alike.begin(), alike.end(), std::size_t{0});
+  result.best = least(result, alike, result.criterion);
+  if (std::isnan(result.trials[result.best][result.criterion].mean)) {
+    throw InvalidInput(
+        fmt::format("the criterion {} is not known for anything in the grid: a correlation of every training set is 1. "
+                    "Give ridges above 0, or smaller max_ranks",
+                    name(result.criterion)));
+  }
+  std::erase_if(alike, [&](std::size_t t) {
+    const Score more = score_of(errors(t), &errors(result.best), result.criterion, result.folds.folds);
+    return !(more.mean <= more.standard_error);
+  });
+  result.alike = alike.size();
+  if (result.criterion == Criterion::classification) {
+    result.tie_break = options.pairs.X1 != nullptr ? Criterion::partner : Criterion::translation;
+  }
+  result.chosen = pick(result, alike);
+  add_remarks(result, errors(result.chosen), baselines);
+  return result;
+}
+
+}  // namespace cgmca

@@ -1,0 +1,224 @@
+#include "core/select/tune_grid.hpp"
+
+#include <cgmca/error.hpp>
+#include <cgmca/parallel.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "core/fit/assemble.hpp"
+#include "core/fit/multi.hpp"
+#include "core/fit/solve.hpp"
+#include "core/select/tune_multi.hpp"
+
+namespace cgmca {
+namespace {
+
+std::vector<Index> series_up_to(Index limit) {  // 1, 2, 5, 10, 20, 50, …
+  std::vector<Index> values;
+  for (Index decade = 1; decade <= limit; decade *= 10) {
+    for (Index step : {1, 2, 5}) {
+      if (step * decade <= limit) values.push_back(step * decade);
+    }
+  }
+  return values;
+}
+
+// Neighbours are what a likelihood is made for; classes may be told apart by fewer directions than there are.
+std::vector<Family> families_for(Criterion criterion, Index domains) {
+  switch (criterion) {
+    case Criterion::classification:
+      if (domains > 2) return {Family::identity, Family::correlation};
+      return {Family::likelihood2, Family::identity, Family::correlation, Family::data1, Family::data2};
+    case Criterion::likelihood:
+    case Criterion::partner:
+      return {Family::likelihood2};
+    default:
+      return {Family::identity};
+  }
+}
+
+TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
+  const Index k = folds.options().folds, n = folds.samples();
+  const Index training = n - (n + k - 1) / k;  // the smallest
+  Index most = training - 1;
+  for (const Domain domain : all_domains(folds.domains())) most = std::min(most, folds.dimension(domain));
+  if (options.ranks.empty()) options.ranks = series_up_to(most);
+  if (options.max_ranks.empty()) {
+    for (Index rank : series_up_to(most)) {
+      if (rank >= 5 && rank < most) options.max_ranks.push_back(rank);
+    }
+    options.max_ranks.push_back(0);
+  }
+  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::oas()};
+  if (!options.criterion) {
+    const bool labels = options.labels.samples != nullptr || !options.matched.samples.empty();
+    options.criterion = labels ? Criterion::classification : Criterion::translation;
+  }
+  if (options.families.empty()) options.families = families_for(*options.criterion, folds.domains());
+  return options;
+}
+
+void check_pairs(const PairSamples& pairs, const Folds& folds) {
+  for (const Domain domain : kDomains) {
+    const Matrix* X = domain == Domain::one ? pairs.X1 : pairs.X2;
+    if (X != nullptr && X->rows() == folds.dimension(domain) && X->cols() == folds.samples()) continue;
+    throw InvalidInput(fmt::format("domain {} of the pairs: {} samples of {} features; the folds hold {} of {}",
+                                   number(domain), X == nullptr ? 0 : X->cols(), X == nullptr ? 0 : X->rows(),
+                                   folds.samples(), folds.dimension(domain)));
+  }
+  if (pairs.more1 != nullptr && pairs.more1->rows() != folds.dimension(Domain::one)) {
+    throw InvalidInput(fmt::format("more samples of domain 1: {} features; the pairs have {}", pairs.more1->rows(),
+                                   folds.dimension(Domain::one)));
+  }
+}
+
+void check_matched(const MatchedLabels& matched, const Folds& folds) {
+  if (std::ssize(matched.samples) != folds.domains()) {
+    throw InvalidInput(
+        fmt::format("labelled samples of {} domains; the folds hold {}", matched.samples.size(), folds.domains()));
+  }
+  for (const Domain domain : all_domains(folds.domains())) {
+    const Matrix& X = *matched.samples[slot(domain)];
+    if (X.rows() == folds.dimension(domain) && X.cols() == folds.samples()) continue;
+    throw InvalidInput(fmt::format("domain {} of the labelled samples: {} of {} features; the folds hold {} of {}",
+                                   number(domain), X.cols(), X.rows(), folds.samples(), folds.dimension(domain)));
+  }
+  if (std::ssize(matched.labels) != folds.samples()) {
+    throw InvalidInput(
+        fmt::format("{} labels for {} matched samples; each needs one", matched.labels.size(), folds.samples()));
+  }
+}
+
+// Refuses, by name, what exists for two domains only.
+void check_many(const TuneOptions& options, const Folds& folds) {
+  const auto refuse = [&](const std::string& what, const char* instead) {
+    throw InvalidInput(
+        fmt::format("{} compares the samples of two domains; there are {}. {}", what, folds.domains(), instead));
+  };
+  const Criterion criterion = *options.criterion;
+  if (criterion != Criterion::distance && criterion != Criterion::translation &&
+      criterion != Criterion::classification) {
+    refuse(fmt::format("the criterion {}", name(criterion)), "Choose by translation, distance or classification");
+  }
+  for (const Family family : options.families) {
+    if (!has_rank(family)) refuse(fmt::format("the covariance {}", name(family)), "Try identity or correlation");
+  }
+  if (options.labels.samples != nullptr || options.pairs.X1 != nullptr) {
+    refuse("TransferLabels or PairSamples", "More domains have MatchedLabels");
+  }
+  if (!options.matched.samples.empty()) check_matched(options.matched, folds);
+  if (criterion == Criterion::classification && options.matched.samples.empty()) {
+    throw InvalidInput("classification needs labels of the matched samples (TuneOptions::matched)");
+  }
+}
+
+void check(const TuneOptions& options, const Folds& folds) {
+  if (folds.samples() < 2 * folds.options().folds) {
+    throw TooFewSamples(folds.domains() == 2
+                            ? fmt::format("{} pairs for {} folds; each fold needs at least 2 pairs", folds.samples(),
+                                          folds.options().folds)
+                            : fmt::format("{} matched samples for {} folds; each fold needs at least 2",
+                                          folds.samples(), folds.options().folds));
+  }
+  for (Index rank : options.ranks) {
+    if (rank < 1) throw InvalidInput(fmt::format("a rank of {} in the grid; give at least 1", rank));
+  }
+  if (folds.domains() > 2) return check_many(options, folds);
+  if (!options.matched.samples.empty()) throw InvalidInput("MatchedLabels are of more than two domains, not of two");
+  if (options.criterion == Criterion::partner && options.pairs.X1 == nullptr) {
+    throw InvalidInput("the criterion partner needs the pairs themselves (TuneOptions::pairs)");
+  }
+  if (options.pairs.X1 != nullptr) check_pairs(options.pairs, folds);
+  const TransferLabels& labels = options.labels;
+  if (options.criterion == Criterion::classification && labels.samples == nullptr) {
+    throw InvalidInput("classification needs labels: of samples of domain 1, and of the pairs");
+  }
+  if (labels.samples == nullptr) return;
+  const auto check_labelled = [&](const char* what, const Matrix* X, const std::vector<int>& of, Domain domain,
+                                  Index least) {
+    if (X == nullptr || X->cols() != static_cast<Index>(of.size()) || X->rows() != folds.dimension(domain) ||
+        X->cols() < least) {
+      throw InvalidInput(fmt::format("{}: {} samples of {} features with {} labels; {} features{} are needed", what,
+                                     X == nullptr ? 0 : X->cols(), X == nullptr ? 0 : X->rows(), of.size(),
+                                     folds.dimension(domain),
+                                     least > 1 ? fmt::format(" and at least {} of both", least) : ""));
+    }
+  };
+  check_labelled("labelled samples of domain 1", labels.samples, labels.sample_labels, Domain::one, 1);
+  check_labelled("domain 2 of the pairs", labels.queries, labels.query_labels, Domain::two, folds.samples());
+}
+
+}  // namespace
+
+TuneOptions completed(TuneOptions options, const Folds& folds) {
+  options = with_defaults(std::move(options), folds);
+  check(options, folds);
+  return options;
+}
+
+// A likelihood weights its directions itself, so it is tried with the largest max_rank only.
+Grid make_grid(const TuneOptions& options, bool every) {
+  const auto size = [](Index rank) { return rank == 0 ? std::numeric_limits<Index>::max() : rank; };
+  const Index largest = *std::max_element(options.max_ranks.begin(), options.max_ranks.end(),
+                                          [&](Index a, Index b) { return size(a) < size(b); });
+  Grid grid;
+  for (const Index max_rank : options.max_ranks) {
+    for (const Ridge& ridge : options.ridges) {
+      if (!every && max_rank != largest && ridge != Ridge(0)) continue;
+      grid.groups.push_back(grid.candidates.size());
+      for (const Family family : options.families) {
+        if (!has_rank(family)) {
+          if (max_rank == largest) grid.candidates.push_back({family, 0, max_rank, ridge});
+          continue;
+        }
+        for (const Index rank : options.ranks) grid.candidates.push_back({family, rank, max_rank, ridge});
+      }
+    }
+  }
+  grid.groups.push_back(grid.candidates.size());
+  grid.errors.resize(grid.candidates.size());
+  grid.feasible.assign(grid.candidates.size(), 1);
+  return grid;
+}
+
+namespace {
+
+// The errors of fits to the factors of one group: those of two domains share an SVD of B.
+std::function<Errors(const Covariance&)> errors_of(const Factors& factors, const HeldOut& held, const Matrix& weights) {
+  if (factors.count() > 2) {
+    return [&](const Covariance& C) {
+      const std::vector<Covariance> all(factors.domains.size(), C);
+      return measure_views(assemble(multi::match_quickly(factors, all, weights), factors), held, weights);
+    };
+  }
+  const auto svd = std::make_shared<const linalg::ArraySvd>(factors.B().on().thin_svd(factors.B()));
+  return [&, svd](const Covariance& C) { return measure(assemble(solve(factors, *svd, C, C), factors), held); };
+}
+
+}  // namespace
+
+void score(Grid& grid, const Factors& training, const HeldOut& held, const Matrix& weights) {
+  side_by_side(static_cast<Index>(grid.groups.size()) - 1, [&](Index task) {
+    const std::size_t first = grid.groups[static_cast<std::size_t>(task)];
+    const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
+    if (first == end) return;
+    const Factors factors = regularize(training, grid.candidates[first].regularization());
+    const auto errors = errors_of(factors, held, weights);
+    for (std::size_t t = first; t < end; ++t) {
+      if (grid.feasible[t] == 0) continue;
+      try {
+        grid.errors[t].push_back(errors(grid.candidates[t].covariance()));
+      } catch (const Infeasible&) {
+        grid.feasible[t] = 0;
+      } catch (const Saturated&) {  // a likelihood without a ridge
+        grid.feasible[t] = 0;
+      }
+    }
+  });
+}
+
+}  // namespace cgmca

@@ -1,0 +1,30 @@
+// What is tried, and what it scored on each training set's held-out pairs.
+#pragma once
+
+#include <cgmca/folds.hpp>
+#include <cgmca/tune.hpp>
+#include <vector>
+
+#include "core/select/tune_held_out.hpp"
+
+namespace cgmca {
+
+// The options with everything that was left open filled in. Throws InvalidInput and TooFewSamples.
+TuneOptions completed(TuneOptions options, const Folds& folds);
+
+// The candidates in groups that share a factorization of B: of one max_rank and ridge.
+struct Grid {
+  std::vector<Candidate> candidates;
+  std::vector<std::size_t> groups;          // where each begins, and the end
+  std::vector<std::vector<Errors>> errors;  // [candidate][training set]
+  std::vector<char> feasible;               // not bool: threads write neighbours
+};
+// `every`: each max_rank with each ridge. Else a ridge goes with the largest max_rank only: both hold back directions
+// of little variance, and one of them is enough.
+Grid make_grid(const TuneOptions& options, bool every);
+
+// Fits every candidate to one training set and measures it on what the set leaves out.
+// `weights` are those of the graph.
+void score(Grid& grid, const Factors& training, const HeldOut& held, const Matrix& weights);
+
+}  // namespace cgmca

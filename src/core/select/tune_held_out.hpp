@@ -1,0 +1,79 @@
+// What is measured on the pairs that a training set leaves out.
+#pragma once
+
+#include <array>
+#include <cgmca/folds.hpp>
+#include <cgmca/tune.hpp>
+#include <vector>
+
+#include "core/fit/factors.hpp"
+
+namespace cgmca {
+
+// A training set in the coordinates of its own principal directions: y_i = U_iᵀ (x_i - mean_i), r_i of them instead of
+// d_i. Maps, distances and translation errors are the same there, for every truncation and ridge.
+Factors reduce(Factors factors);
+
+// The principal directions of each domain of a training set, and its means.
+struct Directions {
+  std::vector<Matrix> U;
+  std::vector<Vector> mean;
+};
+Directions directions_of(const Factors& factors);
+
+// Of more than two domains: the labelled samples of a training set and those held out, in those coordinates.
+struct Views {
+  std::vector<Matrix> training, held_out;  // r_i×n
+  std::vector<int> training_labels, held_out_labels;
+};
+
+// Held-out pairs in those coordinates: for every linear f, Σ_j ‖f(y_1j, y_2j)‖² = ‖f(H_1, H_2)‖_F².
+struct HeldOut {
+  double samples = 0;
+  std::vector<Matrix> H;        // r_i×m
+  std::vector<double> outside;  // Σ_j of the squared distance from the training set's directions
+  std::vector<double> total;    // Σ_j ‖x_ij - mean_i‖²
+  // Of TransferLabels. If the pairs are given, the partners of held-out samples are not among the references, because
+  // new samples have no partners there.
+  std::vector<Index> references_kept;  // their places
+  Matrix labelled, queries;
+  std::vector<int> reference_labels, query_labels;
+  Matrix references, partnered;  // all samples of domain 1, the pairs' first, and the held-out ones of domain 2
+  std::vector<Index> partners;   // the place of each one's partner among the references
+  Views views;                   // of MatchedLabels
+};
+HeldOut hold_out(const Summary& part, const Directions& training);
+
+// Samples in those coordinates.   d_i×n → r_i×n
+Matrix coordinates(const Directions& training, Domain domain, const Matrix& X);
+
+// Which labelled samples of domain 1 are which pairs' own: equal numbers, equal place. Pairs of equal samples share
+// one.
+struct LabelPlaces {
+  std::vector<Index> of_pairs, of_references;  // -1: of no pair
+};
+LabelPlaces find_places(const TransferLabels& labels, const PairSamples& pairs);
+void add_labels(HeldOut& held, const TransferLabels& labels, const LabelPlaces& places, const Directions& training,
+                const Folds& folds, Index repeat, Index fold);
+void add_pairs(HeldOut& held, const PairSamples& pairs, const Matrix& references, const Directions& training,
+               const Folds& folds, Index repeat, Index fold);
+
+// The queries of a fold, and the others. Those beyond the pairs, which have no partners, are dealt in turn.
+struct Split {
+  std::vector<Index> held_out, training;
+};
+Split split_of(const Folds& folds, Index repeat, Index fold, Index samples);
+
+Matrix references_of(const PairSamples& pairs);  // domain 1: of the pairs, then without partners; or none
+
+std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places);
+
+// The mean of log r / log N over the queries: the partner is the r-th nearest of N references.                   (44)
+double partner_error(const Matrix& references, const Matrix& queries, const std::vector<Index>& partners);
+double guessed_partner(Index references);  // of a partner that may be at any place: log N! / (N log N)
+
+using Errors = std::array<double, kCriteria.size()>;
+inline double& error_of(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
+Errors measure(const Model& model, const HeldOut& held);  // of two domains
+
+}  // namespace cgmca

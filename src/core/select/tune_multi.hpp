@@ -1,0 +1,25 @@
+// Tuning of more than two domains: what is measured on held-out samples, and on what there is without a map.
+#pragma once
+
+#include <cgmca/tune.hpp>
+
+#include "core/select/tune_held_out.hpp"
+
+namespace cgmca {
+
+// The labelled samples of a training set, and those held out.
+void add_views(HeldOut& held, const MatchedLabels& matched, const Directions& training, const Folds& folds,
+               Index repeat, Index fold);
+
+// Distance along the edges of the graph, the mean error of translations to each domain from all others, and of
+// classification by the mean of all domains' points. NaN for what only two domains have.
+Errors measure_views(const Model& model, const HeldOut& held, const Matrix& weights);
+
+// Errors of the nearest neighbour without a map.
+struct PlainViews {
+  double stacked;              // by all features one above the other, each domain scaled to one variance in all
+  std::vector<double> single;  // by each domain's own
+};
+PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds, Index repeat, Index fold);
+
+}  // namespace cgmca

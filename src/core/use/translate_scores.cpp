@@ -1,0 +1,85 @@
+#include "core/use/translate_scores.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/thresholds.hpp"
+#include "core/linalg/linalg.hpp"
+
+namespace cgmca {
+namespace {
+
+// Whether sample s has this domain: NaN says that it has not. Infinity is a mistake of the data.
+bool is_present(const DomainSamples& samples, Index s) {
+  const auto x = samples.X.col(s);
+  if (x.hasNaN()) return false;
+  if (x.allFinite()) return true;
+  Index feature = 0;
+  x.cwiseAbs().maxCoeff(&feature);
+  throw NotFinite(fmt::format("domain {} holds infinity at sample {}, feature {} (counted from 0)",
+                              number(samples.domain), s, feature),
+                  s, feature);
+}
+
+}  // namespace
+
+Matrix joint_covariance(const Model& model, const std::vector<Domain>& J) {
+  Index height = 0;
+  for (const Domain j : J) height += model.domain(j).scores();
+  Matrix K(height, height);
+  Index row = 0;
+  for (const Domain j : J) {
+    Index column = 0;
+    const Index c = model.domain(j).scores();
+    for (const Domain l : J) {
+      K.block(row, column, c, model.domain(l).scores()) = model.score_covariance(j, l);
+      column += model.domain(l).scores();
+    }
+    row += c;
+  }
+  return K;
+}
+
+Matrix divided_by(const Matrix& K, const Matrix& X) {
+  const auto [values, Q] = linalg::symmetric_eigen(K);
+  const Vector inverse = (values.array() > thresholds::kSingularScores * values(0)).select(values.array().inverse(), 0);
+  return linalg::AB(Q, inverse.asDiagonal() * linalg::AtB(Q, X));
+}
+
+void check_present(const Model& model, const std::vector<DomainSamples>& given) {
+  std::vector<bool> seen(model.domains.size());
+  for (const DomainSamples& samples : given) {
+    if (number(samples.domain) < 1 || number(samples.domain) > model.count()) {
+      throw MissingDomain(fmt::format("the model has no domain {}", number(samples.domain)));
+    }
+    if (seen[slot(samples.domain)]) throw InvalidInput(fmt::format("domain {} is given twice", number(samples.domain)));
+    seen[slot(samples.domain)] = true;
+    model.domain(samples.domain).check_features(samples.domain, samples.X);
+    if (samples.X.cols() == given.front().X.cols()) continue;
+    throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
+                                     given.front().X.cols(), number(given.front().domain), samples.X.cols(),
+                                     number(samples.domain)));
+  }
+}
+
+std::map<std::vector<Domain>, std::vector<Index>> by_presence(const std::vector<DomainSamples>& given) {
+  std::map<std::vector<Domain>, std::vector<Index>> groups;
+  for (Index s = 0; s < given.front().X.cols(); ++s) {
+    std::vector<Domain> present;
+    for (const DomainSamples& samples : given) {
+      if (is_present(samples, s)) present.push_back(samples.domain);
+    }
+    std::sort(present.begin(), present.end());
+    groups[present].push_back(s);
+  }
+  const auto absent = groups.find({});
+  if (absent == groups.end()) return groups;
+  const std::vector<Index>& columns = absent->second;
+  throw InvalidInput(fmt::format("{} sample{} no domain without NaN; the first is sample {} (counted from 0)",
+                                 columns.size(), columns.size() == 1 ? " has" : "s have", columns.front()));
+}
+
+}  // namespace cgmca

@@ -1,0 +1,267 @@
+#include "core/use/verify_claims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/thresholds.hpp"
+#include "core/fit/certify.hpp"
+#include "core/linalg/linalg.hpp"
+#include "core/model/regularization.hpp"
+
+namespace cgmca {
+namespace {
+
+using linalg::AB;
+using linalg::Array;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+Domain claimant(std::size_t i) { return static_cast<Domain>(i + 1); }
+
+// Of numbers of the scale `scale`.
+double apart(double claimed, double found, double scale) {
+  return claimed == found ? 0 : std::abs(claimed - found) / scale;
+}
+
+// The largest difference in any row, in units of that row. A row whose unit is 0 must agree.
+double apart(const Matrix& claimed, const Matrix& found, const Vector& units) {
+  if (claimed.rows() != found.rows() || claimed.cols() != found.cols()) return kNever;
+  double largest = 0;
+  for (Index f = 0; f < claimed.rows(); ++f) {
+    for (Index k = 0; k < claimed.cols(); ++k) {
+      const double one = apart(claimed(f, k), found(f, k), units(f));
+      if (!(one <= largest)) largest = std::isnan(one) ? kNever : one;
+    }
+  }
+  return largest;
+}
+
+class Claims {
+ public:
+  Claims(const Model& model, const Factors& plain, const Factors& factors, const Attained& found)
+      : model_(model), plain_(plain), factors_(factors), found_(found) {
+    for (std::size_t i = 0; i < model.domains.size(); ++i) {
+      const WhitenedDomain& domain = factors.domains[i];
+      L_.push_back(linalg::download(domain.whitening->coloured(plain.B().on().identity(domain.rank(), domain.rank()))));
+      D_.push_back(AB(map(i).weights, L_[i]));  // T_i L_i
+      units_.push_back(plain.domains[i].variance.cwiseMax(0).cwiseSqrt());
+      noise_.push_back(noise_of(i));
+      noise_of_all_ = std::max(noise_of_all_, noise_[i]);
+    }
+  }
+
+  std::vector<Claim> all() && {
+    for (std::size_t i = 0; i < L_.size(); ++i) of_domain(i);
+    for (std::size_t i = 0; i < L_.size(); ++i) {
+      for (std::size_t j = i + 1; j < L_.size(); ++j) of_pair(i, j);
+    }
+    L_.size() == 2 ? of_correlations() : of_shared_directions();
+    of_certificate();
+    return std::move(result_);
+  }
+
+ private:
+  const DomainMap& map(std::size_t i) const { return model_.domain(claimant(i)); }
+  void add(std::string what, double difference) { result_.push_back({std::move(what), difference}); }
+  void add(const char* what, std::size_t i, double difference) { add(fmt::format("{} {}", what, i + 1), difference); }
+
+  // Whether the fit knew the samples from the Gram form alone.
+  bool of_products() const { return model_.certificate.route.find("gram: ") != std::string::npos; }
+
+  // What a fit may have lost by rounding, eps κ(S), or eps κ(S)² in the Gram form, counts as kRefusedCertificate at most:
+  // differences are divided by 1 + that, in units of it. It is 1 but for ill-conditioned samples.
+  double noise_of(std::size_t i) const {
+    const WhitenedDomain& data = plain_.domains[i];
+    const double power = of_products() ? 2 : 1;
+    const double rounding =
+        thresholds::gram_rounding(data.features, data.covariance.samples) * std::pow(data.condition, power);
+    return 1 + std::min(rounding, 1.0) / thresholds::kRefusedCertificate;
+  }
+
+  void of_domain(std::size_t i) {
+    const Certificate& certificate = model_.certificate;
+    const WhitenedDomain &data = plain_.domains[i], &used = factors_.domains[i];
+    // Means are rounded to their own size.
+    add("mean", i, apart(map(i).mean, data.mean, units_[i] + 1e-6 * data.mean.cwiseAbs()));
+    add("variance", i, apart(map(i).variance, used.variance, used.variance));
+    add("loadings", i,
+        apart(map(i).loadings.leftCols(D_[i].rows()), linalg::ABt(L_[i], D_[i]), deviations(i)) / noise_[i]);
+    add("constraint residual", i, apart(certificate.constraint_residuals[i], found_.constraint_residuals[i], 1));
+    of_tolerance(i);
+    // A forced Gram form may have lost directions that the samples have.
+    add("rank", i, certificate.ranks[i] <= data.rank() ? 0 : kNever);
+    const Index limit = model_.settings.max_rank[i];
+    if (limit > 0) add("limit of the rank", i, certificate.ranks[i] <= limit ? 0 : kNever);
+    of_regularization(i);
+    of_unseen_directions(i);
+  }
+
+  // The rule depends on the form that the summary had: a Gram form's own tolerance is the largest.
+  void of_tolerance(std::size_t i) {
+    const WhitenedDomain& data = plain_.domains[i];
+    const double claimed = model_.certificate.tolerances[i];
+    const double of_gram = std::sqrt(thresholds::gram_rounding(data.features, data.covariance.samples));
+    const double most = std::max({data.tolerance, of_gram, model_.settings.rank_tol.value_or(0)});
+    add("rank tolerance", i, claimed >= 0 && claimed <= most * (1 + thresholds::kEqualInMatching) ? 0 : kNever);
+  }
+
+  // What the ridge that the fit was asked for makes of the data. Files without settings have none.
+  void of_regularization(std::size_t i) {
+    const Regularized& claimed = model_.certificate.constrained[i];
+    const FitSettings& settings = model_.settings;
+    const FitSettings none(model_.count());
+    const bool unknown = settings.covariance == none.covariance && settings.ridge == none.ridge;
+    if (unknown) return;
+    const WhitenedDomain& data = plain_.domains[i];
+    const Regularized expected = regularized(settings.ridge[i], data.trace, data.concentration, data.features,
+                                             data.covariance.samples, data.total_weight);
+    const double scale = data.trace / static_cast<double>(data.features);
+    add("regularization", i,
+        std::max(apart(claimed.data, expected.data, 1), apart(claimed.ridge, expected.ridge, scale + expected.ridge)));
+  }
+
+  // T_i is zero where the samples do not vary, T = T L L⁺, which its covariance alone cannot tell. Whitening errs by
+  // eps κ.
+  void of_unseen_directions(std::size_t i) {
+    const WhitenedDomain& used = factors_.domains[i];
+    if (used.rank() == used.features) return;
+    if (of_products() && used.rank() < plain_.domains[i].rank()) return;  // it has lost directions that samples show
+    const Array E = plain_.B().on().upload(Matrix(D_[i].transpose()));
+    const Matrix seen = linalg::download(used.whitening->whitened(E)).transpose();
+    // In units of the features, of which those that never vary must have no weight at all.
+    Matrix difference = map(i).weights - seen, all = map(i).weights;
+    for (Index f = 0; f < used.features; ++f) {
+      if (units_[i](f) > 0) {
+        difference.col(f) *= units_[i](f);
+        all.col(f) *= units_[i](f);
+      } else if (map(i).weights.col(f).any()) {
+        difference(0, f) = kNever;
+      }
+    }
+    add("weights", i, difference.allFinite() ? difference.norm() / all.norm() / noise_[i] : kNever);
+  }
+
+  // √Θ̃_ff
+  Vector deviations(std::size_t i) const { return factors_.domains[i].variance.cwiseMax(0).cwiseSqrt(); }
+
+  // Cov(x_i, t_j) = L_i B_ij D_jᵀ and R_ij = D_i B_ij D_jᵀ                                                       (40)
+  void of_pair(std::size_t i, std::size_t j) {
+    const Matrix B = linalg::download(factors_.cross[i][j]);
+    const Matrix BD = linalg::ABt(B, D_[j]), DB = AB(D_[i], B);
+    of_cross_loadings(i, j, AB(L_[i], BD));
+    of_cross_loadings(j, i, linalg::ABt(L_[j], DB));
+    if (L_.size() == 2) return;
+    const Matrix R = AB(D_[i], BD);
+    add(fmt::format("score covariance {}-{}", i + 1, j + 1),
+        apart(model_.score_covariances[i][j], R, Vector::Ones(R.rows())) / std::max(noise_[i], noise_[j]));
+  }
+
+  // Of two domains σ_j P_ij, which P_i holds for as many directions as the other domain's map has.
+  void of_cross_loadings(std::size_t i, std::size_t j, const Matrix& found) {
+    add(fmt::format("cross-loadings {}-{}", i + 1, j + 1),
+        apart(model_.cross_loadings(claimant(i), claimant(j)), found, deviations(i)) / std::max(noise_[i], noise_[j]));
+  }
+
+  void of_correlations() {
+    const Certificate& certificate = model_.certificate;
+    const Vector B = linalg::singular_values(linalg::download(factors_.B()));
+    const Vector A = linalg::singular_values(linalg::AtB(map(0).mixing, map(1).mixing));
+    const Index count = std::min(certificate.singular_B.size(), B.size());
+    const auto differ = [](const Vector& claimed, const Vector& found, double scale) {
+      return apart(claimed, found, Vector::Constant(found.size(), scale));
+    };
+    add("canonical correlations", differ(certificate.singular_B.head(count), B.head(count), 1) / noise_of_all_);
+    if (certificate.singular_B.size() > B.size()) add("number of correlations", kNever);
+    add("singular values of A", differ(certificate.singular_A, A, A(0) > 0 ? A(0) : 1));
+    const Index used = std::max(D_[0].rows(), D_[1].rows());
+    add("least gap", apart(certificate.min_gap, smallest_gap(B.head(count), used), 1) / noise_of_all_);
+  }
+
+  // Eigenvalues of Σ w_ij (R_ij + R_ijᵀ), where all covariances are multiples of I in the same coordinates.         (39)
+  void of_shared_directions() {
+    const Matrix& first = map(0).mixing;
+    const Index c = first.cols();
+    Matrix shared = Matrix::Zero(c, c);
+    for (std::size_t i = 0; i < L_.size(); ++i) {
+      const Matrix& M = map(i).mixing;
+      const Matrix square = linalg::AtB(M, M);
+      const double part = M.norm() / first.norm();
+      const bool alike =
+          M.cols() == c && (M - part * first).norm() <= thresholds::kTieInMatching * M.norm() &&
+          (square - square(0, 0) * Matrix::Identity(c, c)).norm() <= thresholds::kTieInMatching * square(0, 0);
+      if (!alike) return;
+      for (std::size_t j = 0; j < i; ++j) {
+        const Matrix& R = model_.score_covariances[j][i];
+        const double weight = model_.certificate.weights(static_cast<Index>(i), static_cast<Index>(j));
+        if (weight > 0) shared += weight * (R + R.transpose());
+      }
+    }
+    const Vector values = linalg::symmetric_eigenvalues(shared);
+    double gap = 1;
+    for (Index k = 0; k + 1 < c; ++k) {
+      gap = std::min(gap, (values(k) - values(k + 1)) / std::max(values(0), thresholds::kEpsilon));
+    }
+    add("least gap", apart(model_.certificate.min_gap, gap, 1) / noise_of_all_);
+  }
+
+  void of_certificate() {
+    const Certificate& certificate = model_.certificate;
+    const double scale = found_.covariance_trace, excess = certificate.objective - certificate.bound;
+    add("scale of the objective", apart(certificate.covariance_trace, scale, scale));
+    add("objective", apart(certificate.objective, found_.objective, scale));
+    if (certificate.certified) add("bound", apart(certificate.bound, found_.best_objective, scale) / noise_of_all_);
+    // Nothing is below what is proven to be the least.
+    add("least possible objective", std::max(0.0, found_.best_objective - found_.objective) / scale / noise_of_all_);
+    add("claimed excess", std::max(0.0, -excess) / scale / noise_of_all_);
+    add("sketch of the samples", certificate.samples_residual && !(*certificate.samples_residual >= 0)
+                                     ? kNever
+                                     : certificate.samples_residual.value_or(0));
+    // gap = (objective - bound) / |f|, of the claims themselves.
+    const double f = std::abs(certificate.covariance_trace - certificate.objective);
+    if (model_.count() > 2 && f > thresholds::kSaturated * scale)
+      add("gap", std::abs(certificate.gap * f - excess) / scale);
+    if (model_.count() == 2) add("gap", certificate.gap == 0 ? 0 : kNever);
+    const bool proven = excess <= thresholds::kProven * std::max(f, thresholds::kSaturated * scale);
+    const bool rounding = std::abs(excess) <= thresholds::kProven * scale * noise_of_all_;  // either may be claimed
+    add("whether it is proven", certificate.certified == proven || rounding ? 0 : kNever);
+    add("proof", same_proof() ? 0 : kNever);
+  }
+
+  // The quick tests and ADMM may prove the same; what they leave open may be bounded by pairs.
+  bool same_proof() const {
+    const std::string_view claimed = model_.certificate.proof, found = found_.proof;
+    if (claimed == found) return true;
+    const auto among = [](std::string_view name, const auto& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    const std::array<std::string_view, 4> dual = {"identity", "commuting", "dense", "ADMM"};
+    if (claimed == "ADMM" || found == "ADMM") return among(claimed, dual) && among(found, dual);
+    const std::array<std::string_view, 5> open = {"identity", "commuting", "dense", "ADMM", "pairwise only"};
+    return !model_.certificate.certified && among(claimed, open) && among(found, open);
+  }
+
+  const Model& model_;
+  const Factors &plain_, &factors_;
+  const Attained& found_;
+  std::vector<Matrix> L_, D_;
+  std::vector<Vector> units_;
+  std::vector<double> noise_;
+  double noise_of_all_ = 1;
+  std::vector<Claim> result_;
+};
+
+}  // namespace
+
+std::vector<Claim> compare_claims(const Model& model, const Factors& plain, const Factors& factors,
+                                  const Attained& found) {
+  return Claims(model, plain, factors, found).all();
+}
+
+}  // namespace cgmca

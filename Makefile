@@ -36,12 +36,12 @@ test-bare:
 test-engines: build
 	@tools/install-deps engines
 	@python/tests/in_venv.sh 'pandas<3' 'pyarrow<20' pyspark 'dask[array,dataframe]' distributed -- \
-	  python/tests/test_dask.py python/tests/engines
+	  python/tests/engines/test_dask.py python/tests/engines/test_spark.py
 
 # cgmca.to_onnx, with ONNX Runtime from PyPI.
 onnx: build
 	@tools/install-deps wheel
-	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/onnx
+	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/model/test_onnx.py
 
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build

@@ -33,18 +33,25 @@ by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`
 `plot_graph`, `plot_starts`, `plot_translation`.
 """
 
+import sys as _sys
+
 from . import datasets, image
-from ._certificate import Certificate, FitWarning, Regularized, Start
 from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
-from ._estimators import CGMCA, MCA
-from ._files import read, read_blocks, write
-from ._models import load, save
-from ._onnx import to_onnx
-from ._plotting import plot_correlations, plot_graph, plot_starts, plot_translation
-from ._settings import Covariance, SearchProgress
-from ._tables import real_features
-from ._tests import CorrelationTest, CorrelationTests
-from ._tuning import PermutationTest, TuneResult, permutation_test, tune
+from ._data.files import read, read_blocks, write
+from ._data.tables import real_features
+from ._estimators import CGMCA, MCA, certificate, correlation_tests, matching, settings
+from ._estimators.certificate import Certificate, FitWarning, Regularized, Start
+from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
+from ._estimators.settings import Covariance, SearchProgress
+from ._model.files import load, save
+from ._model.onnx import to_onnx
+from ._model.plotting import plot_correlations, plot_graph, plot_starts, plot_translation
+from ._tune import PermutationTest, TuneResult, permutation_test, tune, tuning
+
+# Pickles of cgmca 0.2 name its modules.
+_sys.modules.update({f"cgmca.{name}": module for name, module in (
+    ("_certificate", certificate), ("_matching", matching), ("_settings", settings), ("_tests", correlation_tests),
+    ("_tuning", tuning))})
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",

@@ -143,7 +143,7 @@ void check_rows(const py::tuple& arrays, const py::object& sample_weight) {
   for (std::size_t i = 0; i < arrays.size(); ++i) labels.append(array_name(i, arrays.size()));
   given.append(sample_weight);
   labels.append("sample_weight");
-  py::module_::import("cgmca._tables").attr("check_rows")(given, labels);
+  py::module_::import("cgmca._data.tables").attr("check_rows")(given, labels);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
   if (std::any_of(arrays.begin(), arrays.end(), on_gpu)) return add_from_gpu(arrays, weights);
   const auto [empty, accumulate, device] =
       use([](const Summary& own) { return std::tuple(own.samples() == 0, own.accumulate(), own.device()); });
-  const py::module_ names = py::module_::import("cgmca._tables");
+  const py::module_ names = py::module_::import("cgmca._data.tables");
   check_rows(arrays, sample_weight);
   py::tuple ordered(arrays.size());
   bool takes_names = false;

@@ -14,14 +14,12 @@ import numpy as np
 import pandas
 import pytest
 
-TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TESTS))
+import cgmca
+import cgmca.spark
+from conftest import ROOT, make_pairs
+from engines_common import Log, assert_same_model, noisy_digits
 
-from conftest import ROOT, make_pairs  # noqa: E402
-from engines_common import Log, assert_same_model, noisy_digits  # noqa: E402
-
-import cgmca  # noqa: E402
-import cgmca.spark  # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
 
 NAMES = [f"x{j}" for j in range(9)]
 
@@ -32,7 +30,7 @@ def spark():
     from pyspark.sql import SparkSession
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     session = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
                .config("spark.executorEnv.PYTHONPATH", path).config("spark.executorEnv.OPENBLAS_NUM_THREADS", "1")
                .config("spark.sql.execution.arrow.maxRecordsPerBatch", "150")
@@ -94,7 +92,7 @@ def test_files_are_read_by_the_executors(spark, files, data, size, shares):
     before = spark.conf.get("spark.sql.files.maxPartitionBytes")
     spark.conf.set("spark.sql.files.maxPartitionBytes", size)
     try:
-        source = cgmca.spark._source(str(files), "x", "y", None)[1]
+        source = cgmca.engines.spark._source(str(files), "x", "y", None)[1]
         found = source._shares(spark, 1)
         assert len(found) >= 2 and (shares is None or len(found) == shares)  # both executors have work
         assert 2 <= len(source._shares(spark, 1000)) <= 3  # a merge would cost more than another task gains
@@ -123,7 +121,7 @@ def test_files_of_arrays_are_read_by_the_executors(spark, data, tmp_path, monkey
     before = spark.conf.get("spark.sql.files.maxPartitionBytes")
     spark.conf.set("spark.sql.files.maxPartitionBytes", size)
     try:
-        assert len(cgmca.spark._source(paths, None, None, None)[1]._shares(spark)) == shares
+        assert len(cgmca.engines.spark._source(paths, None, None, None)[1]._shares(spark)) == shares
         wanted = cgmca.CGMCA("data1", 3).fit(X, Y)
         model = cgmca.spark.fit(cgmca.CGMCA("data1", 3), paths)
         assert_same_model(model, wanted)
@@ -246,7 +244,7 @@ def test_bad_columns_are_refused(pairs):
 
 
 def test_an_executor_of_another_version_is_refused_by_name(pairs, monkeypatch):
-    monkeypatch.setattr(cgmca._parts.Recipe, "__init__", with_version("9.9.9", cgmca._parts.Recipe.__init__))
+    monkeypatch.setattr(cgmca.engines.parts.Recipe, "__init__", with_version("9.9.9", cgmca.engines.parts.Recipe.__init__))
     with pytest.raises(Exception, match=r"the worker on .* \(process \d+\) has cgmca [\d.]+, and the program that "
                                         r"sends it work has 9.9.9"):
         cgmca.spark.summarize(pairs, "x", "y")

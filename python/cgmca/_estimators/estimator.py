@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
 
-from ._domains import are_several, as_given, by_number
-from ._matching import Matching
+from .._data.domains import are_several, as_given, by_number
+from .matching import Matching
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

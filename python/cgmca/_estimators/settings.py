@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 from sklearn.utils import check_random_state
 
-from . import _core
-from ._compat import check_array
+from .. import _core
+from .._base import as_count, as_number, check_array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,36 +88,6 @@ def as_progress(call: Any) -> Optional[Callable[[str, int, int, float], object]]
     if not callable(call):
         raise TypeError(f"progress must be a function, not {call!r}")
     return lambda *told: call(SearchProgress(*told))
-
-
-def as_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; give {' or '.join(map(repr, choices))}")
-
-
-def as_number(name: str, value: Any) -> Optional[float]:
-    if value is None:
-        return None
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
-    raise TypeError(f"{name} must be a number, not {value!r}")
-
-
-def as_fraction(name: str, value: Any) -> Optional[float]:
-    number = as_number(name, value)
-    if number is not None and not 0 <= number < 1:
-        raise ValueError(f"{name} is {value}; it must be a fraction of the largest singular value, from 0 to 1")
-    return number
-
-
-def as_count(name: str, value: Any) -> Optional[int]:
-    if value is None:
-        return None
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} is {value}; at least 1 is needed")
-    return int(value)
 
 
 def as_ridge(value: Any) -> Union[float, str]:

@@ -1,7 +1,7 @@
 """A warning where OpenBLAS runs far slower than the processor allows."""
 
-from ._compat import warn_user
-from ._core import slow_kernels
+from .._base import warn_user
+from .._core import slow_kernels
 
 
 def warn_of_slow_kernels():

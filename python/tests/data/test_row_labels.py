@@ -138,7 +138,7 @@ def test_numbers_are_the_same_labels_whatever_their_type(pairs):
 
 
 def test_a_part_of_a_cluster_compares_its_rows():
-    from cgmca._parts import Recipe
+    from cgmca.engines.parts import Recipe
     X, Y = (pandas.DataFrame(rows, columns=[f"f{j}" for j in range(rows.shape[1])]) for rows in make_pairs(n=30))
     recipe = Recipe((8, 6))
     with pytest.raises(ValueError, match="partition 3: X and Y have the same row labels in another order"):

@@ -243,7 +243,7 @@ def test_complex_samples_are_refused_with_a_way_out():
 
 @pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix])
 def test_sparse_samples_are_made_dense_block_by_block(kind, monkeypatch):
-    monkeypatch.setattr(cgmca._tables, "_BLOCK", 700)  # 50 rows
+    monkeypatch.setattr(cgmca._data.tables, "_BLOCK", 700)  # 50 rows
     X, Y = make_pairs()
     X[X < 4], Y[Y > -2] = 0, 0
     expected, model = MCA(3).fit(X, Y), MCA(3).fit(kind(X), kind(Y))
@@ -277,8 +277,8 @@ def check_table(make):
     with pytest.warns(UserWarning, match="the columns of Y"):
         again = model.translate(make(reversed_columns(Y)))
     for table in (translated, again):
-        assert cgmca._tables.names_of(table) == list(X.columns)
-        assert np.array_equal(cgmca._tables.plain(table), expected.translate(Y))
+        assert cgmca._data.tables.names_of(table) == list(X.columns)
+        assert np.array_equal(cgmca._data.tables.plain(table), expected.translate(Y))
     with pytest.raises(ValueError, match="must be in the same order"):
         model.predict(make(reversed_columns(X)))
     with pytest.raises(ValueError, match=r"unseen at fit time:\n- age"):
@@ -337,7 +337,7 @@ def test_arrow_tables():
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     check_table(lambda frame: pyarrow.table({name: frame[name].to_numpy() for name in frame}))
     nulls = pyarrow.table({"a": [1, None, 3], "b": [True, False, True]})
-    assert np.array_equal(cgmca._tables.plain(nulls), [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
+    assert np.array_equal(cgmca._data.tables.plain(nulls), [[1, 1], [np.nan, 0], [3, 1]], equal_nan=True)
     with pytest.raises(ValueError, match="hold no numbers:\n- name"):
         MCA().fit(pyarrow.table({"name": ["x", "y"]}), [1, 2])
 

@@ -213,7 +213,7 @@ def on_fake(tmp_path):
             def gpu(array): return Producer(array, device=(2, 0), version=(1, 0))
             """
         environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path), **more,
-                       "PYTHONPATH": f"{here}:{os.environ.get('PYTHONPATH', '')}"}
+                       "PYTHONPATH": f"{here}:{here.parent}:{os.environ.get('PYTHONPATH', '')}"}
         result = subprocess.run([sys.executable, "-c", textwrap.dedent(program) + textwrap.dedent(code)],
                                 env=environment, cwd=tmp_path, text=True, capture_output=True)
         assert result.returncode == 0, result.stderr

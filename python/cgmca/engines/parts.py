@@ -9,8 +9,9 @@ from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
-from . import _core, _tables
-from ._domains import label
+from .. import _core
+from .._data import tables
+from .._data.domains import label
 
 Part = Union[_core.Summary, _core.Folds]
 Result = TypeVar("Result")
@@ -62,7 +63,7 @@ class Recipe:
         if all(len(rows) == 0 for rows in arrays):
             return part
         names = [label(domain, len(arrays)) for domain in range(1, len(arrays) + 1)]
-        named(where, lambda: _tables.check_rows([*arrays, weights], [*names, "sample_weight"]))
+        named(where, lambda: tables.check_rows([*arrays, weights], [*names, "sample_weight"]))
         arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
                   for domain, rows in enumerate(arrays, start=1)]
         try:
@@ -121,9 +122,9 @@ def _first_bad(arrays: Sequence[Any], weights: Any, before: int) -> Optional[str
 
 def _numbers(rows: Any, name: str, where: str, before: int) -> Any:
     """An array of numbers; a ValueError names the first row that is of another width or holds none."""
-    _tables.refuse_complex(rows, name)
-    rows = _tables.plain(rows)
-    rows = rows.toarray() if _tables.is_sparse(rows) else np.asarray(rows)
+    tables.refuse_complex(rows, name)
+    rows = tables.plain(rows)
+    rows = rows.toarray() if tables.is_sparse(rows) else np.asarray(rows)
     if rows.dtype != object:
         return rows
     try:

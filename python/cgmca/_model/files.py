@@ -8,10 +8,10 @@ from typing import Any, Dict, Sequence, Union
 
 import numpy as np
 
-from . import _core
-from ._domains import number_of
-from ._estimators import CGMCA, MCA
-from ._matching import keep_names
+from .. import _core
+from .._data.domains import number_of
+from .._estimators import CGMCA, MCA
+from .._estimators.matching import keep_names
 
 
 def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
-from ._domains import number_of
+from .._data.domains import number_of
 
 _OPSET = 17  # MatMul, Sub, Add, Mul, Sqrt, ReduceSum, Concat: in every runtime since 2021
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._compat import warn_user
+from .._base import warn_user
 
 _LISTED = 8  # names that a message lists
 

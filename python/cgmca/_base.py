@@ -1,11 +1,12 @@
-"""What differs between the versions of scikit-learn, 1.2 (Debian 12) to the newest; warnings."""
+"""What all modules use: checks of single values, warnings, and one face for scikit-learn 1.2 (Debian 12) to the newest."""
 
 from __future__ import annotations
 
 import inspect
+import numbers
 import sys
 import warnings
-from typing import Any, Type
+from typing import Any, Optional, Sequence, Type
 
 from sklearn.utils import check_array as _check_array
 
@@ -43,3 +44,33 @@ def warn_user(message: str, category: Type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cgmca", "sklearn"):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
+
+
+def as_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}; give {' or '.join(map(repr, choices))}")
+
+
+def as_number(name: str, value: Any) -> Optional[float]:
+    if value is None:
+        return None
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    raise TypeError(f"{name} must be a number, not {value!r}")
+
+
+def as_fraction(name: str, value: Any) -> Optional[float]:
+    number = as_number(name, value)
+    if number is not None and not 0 <= number < 1:
+        raise ValueError(f"{name} is {value}; it must be a fraction of the largest singular value, from 0 to 1")
+    return number
+
+
+def as_count(name: str, value: Any) -> Optional[int]:
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} is {value}; at least 1 is needed")
+    return int(value)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from sklearn.metrics import r2_score
 
-from . import _device, _tables
-from ._compat import check_array
-from ._domains import are_several, as_given, by_number, in_all_domains, is_dict, label, number_of
-from ._found import Found
-from ._settings import as_choice, as_number
+from .._base import as_choice, as_number, check_array
+from .._data import device, tables
+from .._data.domains import are_several, as_given, by_number, in_all_domains, is_dict, label, number_of
+from .found import Found
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,11 +41,11 @@ class Using(Found):
 
     def _dense(self, rows: Any, domain: int) -> Any:
         rows = self._check_samples(rows, domain)
-        return rows.toarray() if _tables.is_sparse(rows) else rows
+        return rows.toarray() if tables.is_sparse(rows) else rows
 
     def _check_rows(self, given: Sequence[Tuple[int, Any]], sample_weight: Any = None) -> None:
         m = len(self._domain_names())
-        _tables.check_rows([rows for _, rows in given] + [sample_weight],
+        tables.check_rows([rows for _, rows in given] + [sample_weight],
                            [label(domain, m) for domain, _ in given] + ["sample_weight"])
 
     def apply(self, X: ArrayLike, domain: Union[int, str] = 1, *, missing: str = "error") -> Array:
@@ -85,13 +84,13 @@ class Using(Found):
         model = self._fitted()
 
         def back(Z: ArrayLike, domain: int) -> Any:
-            there = _device.taken(Z, label(domain, model.count))
-            if _device.is_there(there):
-                return _device.like(Z, model.invert(domain, there, method, iterations, tolerance))
+            there = device.taken(Z, label(domain, model.count))
+            if device.is_there(there):
+                return device.like(Z, model.invert(domain, there, method, iterations, tolerance))
             Z = there
-            points = check_array(_tables.plain(Z), dtype="numeric", input_name=label(domain, model.count))
+            points = check_array(tables.plain(Z), dtype="numeric", input_name=label(domain, model.count))
             samples = model.invert(domain, points, method, iterations, tolerance)
-            return _tables.like(Z, samples, self._names(domain))
+            return tables.like(Z, samples, self._names(domain))
 
         if Y is None and are_several(X):
             names = self._domain_names()
@@ -216,7 +215,7 @@ class Using(Found):
             X = given[0][1]
 
         def finished(rows: Any) -> Any:
-            return _tables.like(X, rows, self._names(to))
+            return tables.like(X, rows, self._names(to))
 
         if return_std:
             return finished(translated), finished(errors)
@@ -253,7 +252,7 @@ class Using(Found):
         arrays = [self._dense(rows, domain) for domain, rows in given]
         kept = None
         if missing == "pass" and len({len(rows) for rows in arrays}) == 1:
-            absent = np.all([_tables.rows_with_nan(rows) for rows in arrays], axis=0)
+            absent = np.all([tables.rows_with_nan(rows) for rows in arrays], axis=0)
             if absent.any():
                 kept = ~absent
                 arrays = [rows[kept] for rows in arrays]
@@ -333,7 +332,7 @@ class Using(Found):
             arrays = [X, self._second(Y, None)]
         self._check_rows(list(enumerate(arrays, start=1)), sample_weight)
         arrays = [self._finite(rows, domain) for domain, rows in enumerate(arrays, start=1)]
-        return self._fitted().attained(arrays, _tables.weights_of(sample_weight, len(arrays[0])))
+        return self._fitted().attained(arrays, tables.weights_of(sample_weight, len(arrays[0])))
 
     @property
     def feature_names_y_(self) -> Optional[NDArray[np.object_]]:

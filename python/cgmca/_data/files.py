@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _core, _tables
-from ._settings import as_choice
+from .. import _core
+from .._base import as_choice
+from . import tables
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -101,7 +102,7 @@ def read_blocks(source: Path, size: int = 4096, *, columns: bool = False,
     if path.endswith(".parquet") and not columns:
         pyarrow = _pyarrow(path)
         for batch in _parquet(path).iter_batches(size):
-            yield _tables.plain(pyarrow.Table.from_batches([batch]))
+            yield tables.plain(pyarrow.Table.from_batches([batch]))
     elif path.endswith(_ARROW):
         X = read(path, columns=columns)
         yield from (X[first:first + size] for first in range(0, len(X), size))
@@ -118,8 +119,8 @@ def write(target: Path, X: ArrayLike, *, columns: bool = False) -> None:
     of a text file, and are stored beside the array as ``Z_features`` elsewhere. With ``columns`` samples are the
     file's columns.
     """
-    names = _tables.names_of(X)
-    _core.write(os.fspath(target), _tables.plain(X), [] if names is None else list(names), columns)
+    names = tables.names_of(X)
+    _core.write(os.fspath(target), tables.plain(X), [] if names is None else list(names), columns)
 
 
 def _check_no_id(path: str, id: str) -> None:
@@ -164,6 +165,6 @@ def _read_arrow(path: str) -> Tuple[Any, Optional[list[str]]]:
         except pyarrow.ArrowInvalid as error:
             raise ValueError(f"'{path}': {error}") from None
     try:
-        return _tables.plain(table), _tables.names_of(table)
+        return tables.plain(table), tables.names_of(table)
     except ValueError as error:
         raise ValueError(f"'{path}': {error}") from None

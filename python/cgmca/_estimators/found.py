@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import numpy as np
 
-from . import _core
-from ._certificate import Certificate, Regularized, Start
-from ._tests import CorrelationTests
+from .. import _core
+from .certificate import Certificate, Regularized, Start
+from .correlation_tests import CorrelationTest, CorrelationTests, FTest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,8 @@ class Found:
         True
         """
         self._check_two("tests", "use permutation_test")
-        return CorrelationTests(self._fitted().tests())
+        return CorrelationTests(CorrelationTest(first, correlation, *(FTest(*one) for one in statistics), *chi)
+                                for first, correlation, statistics, chi in self._fitted().tests())
 
     @property
     def common_correlations_(self) -> Array:

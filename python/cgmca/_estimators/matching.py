@@ -12,14 +12,14 @@ from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiO
                           TransformerMixin, clone)
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _device, _tables
-from ._certificate import FitWarning
-from ._compat import check_array, check_n_features, validate_data, warn_user
-from ._domains import are_several, by_number, in_all_domains, label, names_of_new
-from ._kernels import warn_of_slow_kernels
-from ._settings import (SearchProgress, as_choice, as_count, as_covariances, as_fraction, as_progress, as_ridge,
-                        as_search, per_domain)
-from ._using import Using
+from .. import _core
+from .._base import as_choice, as_count, as_fraction, check_array, check_n_features, validate_data, warn_user
+from .._data import device, tables
+from .._data.domains import are_several, by_number, in_all_domains, label, names_of_new
+from .certificate import FitWarning
+from .kernels import warn_of_slow_kernels
+from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
+from .using import Using
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -67,15 +67,15 @@ def _fit(summary: _core.Summary, progress: Any = None, **settings: Any) -> _core
 
 def as_columns(Y: Any, name: str = "Y", **options: Any) -> Any:
     """A domain but the first: a single feature may come one-dimensional, as scikit-learn's targets do."""
-    _tables.refuse_complex(Y, name)
-    Y = check_array(_tables.plain(Y), dtype="numeric", ensure_2d=False, input_name=name, **options)
+    tables.refuse_complex(Y, name)
+    Y = check_array(tables.plain(Y), dtype="numeric", ensure_2d=False, input_name=name, **options)
     return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
 def _names_of_later(Y: Any) -> Optional[list[str]]:
     """The names of the features of a domain but the first; a pandas Series has one."""
     name = getattr(Y, "name", None)
-    return [name] if isinstance(name, str) and _is_flat(Y) else _tables.names_of(Y)
+    return [name] if isinstance(name, str) and _is_flat(Y) else tables.names_of(Y)
 
 
 def _is_flat(Y: Any) -> bool:
@@ -242,7 +242,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         model = _fit(summary, told, **settings)
         folds = as_count("calibrate", self.calibrate)
         if folds is not None:
-            dense = [rows.toarray() if _tables.is_sparse(rows) else rows for rows in arrays]
+            dense = [rows.toarray() if tables.is_sparse(rows) else rows for rows in arrays]
             model = _core.calibrate(model, dense, folds, 1, weights, told, **settings)
         self._model = model
 
@@ -259,9 +259,9 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         checked: list[Any] = []
         for number, rows in enumerate(extra or [None] * m, start=1):
             if rows is not None:
-                rows = (check_array(_tables.plain(rows), dtype="numeric", **options) if number == 1 else
+                rows = (check_array(tables.plain(rows), dtype="numeric", **options) if number == 1 else
                         as_columns(rows, _extra_label(number, m), **options))
-                rows = rows[~_tables.rows_with_nan(rows)] if missing == "drop" else rows
+                rows = rows[~tables.rows_with_nan(rows)] if missing == "drop" else rows
             checked.append(rows)
         return {"covariances": as_covariances(self._covariance_setting(), self.n_components, m),
                 "rank_tol": as_fraction("rank_tol", self.rank_tol),
@@ -280,7 +280,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
                                  "with an array or None for each domain, or a dict")
             extra = [extra_X, extra_Y]
         found = {} if extra is None else dict(by_number(extra, names))
-        return [_tables.in_order(found.get(number), summary.feature_names[number - 1], _extra_label(number, m))
+        return [tables.in_order(found.get(number), summary.feature_names[number - 1], _extra_label(number, m))
                 for number in range(1, m + 1)]
 
     def _given(self, X: Any, Y: Any, y: Any, names: Any = None) -> Tuple[Optional[list[str]], list[Any]]:
@@ -295,7 +295,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         else:
             new = names_of_new(X) if names is None else None
             arrays = in_all_domains(X, names or new or [None] * len(X), "a fit")
-        return new, [_device.taken(rows, label(domain, len(arrays))) for domain, rows in enumerate(arrays, start=1)]
+        return new, [device.taken(rows, label(domain, len(arrays))) for domain, rows in enumerate(arrays, start=1)]
 
     def _names_of_later(self, arrays: Sequence[Any]) -> list[Optional[list[str]]]:
         return [_names_of_later(rows) for rows in arrays[1:]]
@@ -314,10 +314,10 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         """
         before = summary.n_samples
         try:
-            if not any(map(_tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:
+            if not any(map(tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:
                 return (summary._add_all if all else summary.add)(*arrays, sample_weight=weights)
             longer = copy.copy(summary)
-            for part in _tables.blocks(arrays[0].shape[0], sum(rows.shape[1] for rows in arrays)):
+            for part in tables.blocks(arrays[0].shape[0], sum(rows.shape[1] for rows in arrays)):
                 longer.add(*(rows[part] for rows in arrays), sample_weight=None if weights is None else weights[part])
             return longer
         except ValueError:
@@ -326,8 +326,8 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
             m = len(arrays)
             advice = f"missing='drop' leaves out the {'pairs' if m == 2 else 'samples'} that hold NaN"
             for domain, (data, names) in enumerate(zip(arrays, summary.feature_names), start=1):
-                data = data.numpy() if _device.is_there(data) else data
-                message = _tables.nan_message(data, label(domain, m), domain, names, advice, before)
+                data = data.numpy() if device.is_there(data) else data
+                message = tables.nan_message(data, label(domain, m), domain, names, advice, before)
                 if message:
                     raise ValueError(message) from None
             raise
@@ -369,22 +369,22 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
         m = len(arrays)
         if not reset and m != len(self._domain_names()):
             raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
-        _tables.check_rows([*arrays, sample_weight], [label(domain, m) for domain in range(1, m + 1)] + ["sample_weight"])
+        tables.check_rows([*arrays, sample_weight], [label(domain, m) for domain in range(1, m + 1)] + ["sample_weight"])
         self._check_there(arrays, missing)
-        checked = [arrays[0] if _device.is_there(arrays[0]) else
+        checked = [arrays[0] if device.is_there(arrays[0]) else
                    self._check_first(arrays[0], label(1, m), reset=reset, finite=False, ensure_min_samples=least)]
-        if reset and _device.is_there(arrays[0]):
+        if reset and device.is_there(arrays[0]):
             keep_names(self, None)
             self.n_features_in_ = arrays[0].shape[1]
         for domain, rows in enumerate(arrays[1:], start=2):
             name = label(domain, m)
-            if not _device.is_there(rows):
-                rows = rows if reset else _tables.in_order(rows, self._names(domain), name)
+            if not device.is_there(rows):
+                rows = rows if reset else tables.in_order(rows, self._names(domain), name)
                 rows = as_columns(rows, name, finite=False, accept_sparse="csr")
             checked.append(rows)
-        weights = _tables.weights_of(sample_weight, checked[0].shape[0], whole=least > 1)
+        weights = tables.weights_of(sample_weight, checked[0].shape[0], whole=least > 1)
         if missing == "drop" and len({rows.shape[0] for rows in checked}) == 1:
-            bad = np.any([_tables.rows_with_nan(rows) for rows in checked], axis=0)
+            bad = np.any([tables.rows_with_nan(rows) for rows in checked], axis=0)
             if bad.any():
                 warn_user(f"{bad.sum()} of {len(bad)} {'pairs' if m == 2 else 'samples'} were left out because they "
                           f"hold NaN, the first of them at row {bad.argmax()} (counted from 0)")
@@ -394,7 +394,7 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
 
     def _check_there(self, arrays: Sequence[Any], missing: str) -> None:
         """Refuses what cannot be done with arrays on a GPU; the library checks their numbers there."""
-        there = [domain for domain, rows in enumerate(arrays, start=1) if _device.is_there(rows)]
+        there = [domain for domain, rows in enumerate(arrays, start=1) if device.is_there(rows)]
         if not there:
             return
         name = label(there[0], len(arrays))
@@ -407,19 +407,19 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
 
     def _check_first(self, X: Any, name: str, *, reset: bool, strict: bool = True, **options: Any) -> Any:
         """Samples of domain 1 as scikit-learn checks them; with names of any table, not pandas' alone."""
-        _tables.refuse_complex(X, name)
-        names = _tables.names_of(X)
-        if not reset and not (strict and _tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
-            X = _tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
+        tables.refuse_complex(X, name)
+        names = tables.names_of(X)
+        if not reset and not (strict and tables.is_pandas(X)):  # of pandas scikit-learn itself checks the order
+            X = tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
         options = {"dtype": "numeric", "accept_sparse": "csr", **options}
-        if _tables.is_pandas(X):
-            numbers = _tables.plain(X)  # or a ValueError that names the columns without any
-            X = X if numbers is X else _tables.like(X, numbers, list(X.columns))
+        if tables.is_pandas(X):
+            numbers = tables.plain(X)  # or a ValueError that names the columns without any
+            X = X if numbers is X else tables.like(X, numbers, list(X.columns))
         elif names is None:
-            X = _tables.plain(X)
-        if names is None or _tables.is_pandas(X):
+            X = tables.plain(X)
+        if names is None or tables.is_pandas(X):
             return validate_data(self, X, reset=reset, **options)
-        X = check_array(_tables.plain(X), input_name="X", estimator=self, **options)
+        X = check_array(tables.plain(X), input_name="X", estimator=self, **options)
         if reset:
             keep_names(self, names)
             self.n_features_in_ = X.shape[1]
@@ -429,26 +429,26 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
     def _check_samples(self, X: Any, domain: int, *, strict: bool = False) -> Any:
         check_is_fitted(self)
         name = label(domain, len(self._domain_names()))
-        X = _device.taken(X, name)
-        if _device.is_there(X):
+        X = device.taken(X, name)
+        if device.is_there(X):
             raise TypeError(f"{name} lies on a GPU; here arrays in host memory are needed")
         if domain == 1:
             return self._check_first(X, name, reset=False, strict=strict, finite=False)
-        return as_columns(_tables.in_order(X, self._names(domain), name), name, finite=False, accept_sparse="csr")
+        return as_columns(tables.in_order(X, self._names(domain), name), name, finite=False, accept_sparse="csr")
 
     def _finite(self, X: Any, domain: int) -> Any:
         """The samples of a domain as an array without NaN and infinity."""
         X = self._check_samples(X, domain)
-        X = X.toarray() if _tables.is_sparse(X) else X
+        X = X.toarray() if tables.is_sparse(X) else X
         return self._map_checked(X, domain, "error", "leave such samples out", lambda rows: rows)
 
     def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
         """function(rows) for the samples of a domain, with NaN as `missing` says."""
         as_choice("missing", missing, ("error", "pass"))
         check_is_fitted(self)
-        there = _device.taken(X, label(domain, len(self._domain_names())))
-        if _device.is_there(there):
-            return _device.like(X, self._map_there(there, domain, missing, function))
+        there = device.taken(X, label(domain, len(self._domain_names())))
+        if device.is_there(there):
+            return device.like(X, self._map_there(there, domain, missing, function))
         X = self._check_samples(there, domain, strict=strict)
         return self._map_checked(X, domain, missing, "missing='pass' makes rows of NaN of them", function)
 
@@ -461,9 +461,9 @@ class Matching(Using, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOu
     def _map_checked(self, X: Any, domain: int, missing: str, advice: str, function: Any) -> Any:
         def message(rows: Any, before: int) -> Optional[str]:
             name = label(domain, len(self._domain_names()))
-            return _tables.nan_message(rows, name, domain, self._names(domain), advice, before)
+            return tables.nan_message(rows, name, domain, self._names(domain), advice, before)
 
-        return _tables.map_rows(X, function, missing, message)
+        return tables.map_rows(X, function, missing, message)
 
     def _apply(self, X: Any, domain: int, missing: str, *, strict: bool = False) -> Any:
         model = self._fitted()

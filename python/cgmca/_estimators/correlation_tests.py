@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, NamedTuple, Tuple
+from typing import NamedTuple, Tuple
 
 
 class FTest(NamedTuple):
@@ -52,11 +52,6 @@ class CorrelationTests(Tuple[CorrelationTest, ...]):
     """
 
     __slots__ = ()
-
-    def __new__(cls, found: Iterable[Any]) -> CorrelationTests:
-        return super().__new__(cls, (  # type: ignore[type-var]
-            CorrelationTest(first, correlation, *(FTest(*one) for one in statistics), *chi)
-            for first, correlation, statistics, chi in found))
 
     def significant(self, level: float = 0.05) -> int:
         """How many correlations are not zero: tested in turn by Wilks' statistic, up to the first p above ``level``."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from .. import _core
 
 
 def taken(X: Any, name: str) -> Any:

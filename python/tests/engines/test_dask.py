@@ -291,12 +291,12 @@ def test_a_worker_killed_in_mid_run_costs_nothing_but_time(client, tmp_path):
 
 def test_a_task_reads_its_own_blocks_unless_others_need_them():
     def sources(*arrays):
-        return [type(block[0]).__name__ for block in cgmca.dask._sources(arrays)]
+        return [type(block[0]).__name__ for block in cgmca.engines.dask._sources(arrays)]
 
     X = dask.array.map_blocks(lambda block_id=None: np.full((100, 3), block_id[0]), chunks=((100,) * 4, (3,)),
                               dtype=float, meta=np.empty((0, 0)))
     assert sources(X, X + 1) == ["_Blocks"] * 4
-    block = cgmca.dask._sources([X, X + 1])[2][0].compute()
+    block = cgmca.engines.dask._sources([X, X + 1])[2][0].compute()
     assert [rows.shape for rows in block] == [(100, 3)] * 2 and (block[0] == 2).all() and (block[1] == 3).all()
     assert sources(X, X.rechunk((150, 3)).rechunk((100, 3)))[0] == "Delayed"  # a chunk of 150 rows goes to two blocks
 
@@ -344,7 +344,7 @@ def test_what_workers_hold_already_is_used_there():
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
         with Client(cluster):
             held = [rows.persist() for rows in lazy]
-            assert type(cgmca.dask._sources(held)[0][0]).__name__ == "Delayed"
+            assert type(cgmca.engines.dask._sources(held)[0][0]).__name__ == "Delayed"
             model = cgmca.dask.fit(cgmca.MCA(2), *held)
     assert np.allclose(model.coef_, cgmca.MCA(2).fit(X, Y).coef_, rtol=0, atol=1e-10)
 

@@ -131,7 +131,7 @@ def test_an_error_on_one_rank_is_raised_on_all_with_rank_file_and_row(files):
 def test_another_version_on_one_rank_is_refused_by_name(files):
     result = mpirun(files, 3, """
         if rank == 1:
-            mpi.__version__ = "0.0.9"
+            cgmca.engines.mpi.__version__ = "0.0.9"
         try:
             mpi.summarize("x.npy", "y.csv")
         except mpi.RankError as error:

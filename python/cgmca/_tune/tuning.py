@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 
 import numpy as np
 
-from . import _core, _tables
-from ._certificate import FitWarning
-from ._compat import check_array
-from ._domains import are_several, by_number, in_all_domains, label, names_of_new
-from ._estimators import CGMCA
-from ._matching import as_columns, tell_kernels
-from ._settings import as_count, as_fraction, as_ridge, per_domain
+from .. import _core
+from .._base import as_count, as_fraction, check_array
+from .._data import tables
+from .._data.domains import are_several, by_number, in_all_domains, label, names_of_new
+from .._estimators import CGMCA
+from .._estimators.certificate import FitWarning
+from .._estimators.matching import as_columns, tell_kernels
+from .._estimators.settings import as_ridge, per_domain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -173,18 +174,18 @@ def tune(X: Any, Y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         raise ValueError("tune needs matched samples of two domains or more: X and Y, or a list of arrays")
     _refuse_of_several(extra, isinstance(graph, str) and graph == "full")
     _check_rows([X, Y], labels, sample_weight)
-    _tables.check_rows([labelled_X, labelled_y], ["labelled_X", "labelled_y"])
-    _tables.check_rows([queries, query_labels], ["queries", "query_labels"])
-    names_of_X, names_of_Y = _tables.names_of(X), _tables.names_of(Y)
-    extra_X = _tables.plain(_tables.in_order(extra_X, names_of_X, "extra_X"))
-    extra_Y = _tables.plain(_tables.in_order(extra_Y, names_of_Y, "extra_Y"))
-    labelled_X = _tables.plain(_tables.in_order(labelled_X, names_of_X, "labelled_X"))
-    queries = _tables.plain(_tables.in_order(queries, names_of_Y, "queries"))
-    references = _tables.plain(_tables.in_order(references, names_of_X, "references"))
+    tables.check_rows([labelled_X, labelled_y], ["labelled_X", "labelled_y"])
+    tables.check_rows([queries, query_labels], ["queries", "query_labels"])
+    names_of_X, names_of_Y = tables.names_of(X), tables.names_of(Y)
+    extra_X = tables.plain(tables.in_order(extra_X, names_of_X, "extra_X"))
+    extra_Y = tables.plain(tables.in_order(extra_Y, names_of_Y, "extra_Y"))
+    labelled_X = tables.plain(tables.in_order(labelled_X, names_of_X, "labelled_X"))
+    queries = tables.plain(tables.in_order(queries, names_of_Y, "queries"))
+    references = tables.plain(tables.in_order(references, names_of_X, "references"))
     if references is not None and criterion != "partner":
         raise ValueError("references are for criterion='partner'; give labelled samples as labelled_X and labelled_y")
     X, Y = _as_rows(X), as_columns(Y, finite=False)
-    weights = _tables.weights_of(sample_weight, len(X))
+    weights = tables.weights_of(sample_weight, len(X))
     if weights is not None and len(X) == len(Y) and not weights.all():
         kept = weights > 0
         X, Y, weights = X[kept], Y[kept], weights[kept]
@@ -226,7 +227,7 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], names: Seque
     grid = _grid(covariance, n_components, max_rank, ridge, criterion, rank_tol)
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
     tell_kernels()
-    found = _core.tune_folds(dealt, **grid, extra=[_tables.plain(rows) for rows in more], graph=graph,
+    found = _core.tune_folds(dealt, **grid, extra=[tables.plain(rows) for rows in more], graph=graph,
                              progress=progress)
     return _result(found, **({} if full else {"graph": graph}))
 
@@ -268,12 +269,12 @@ def _extra_of(extra: Any, names: Sequence[Optional[str]]) -> List[Any]:
 def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank: Any, ridge: Any, criterion: Any,
                 labels: Any, folds: int, repeats: Any, seed: int, rank_tol: Any, extra: List[Any], sample_weight: Any,
                 graph: Any, progress: Any) -> TuneResult:
-    extra = [_tables.plain(_tables.in_order(more, _tables.names_of(rows), f"extra[{i}]"))
+    extra = [tables.plain(tables.in_order(more, tables.names_of(rows), f"extra[{i}]"))
              for i, (more, rows) in enumerate(zip(extra, arrays))]
     _check_rows(arrays, labels, sample_weight)
     arrays = [as_columns(rows, f"X[{i}]", finite=False) for i, rows in enumerate(arrays)]
     n = len(arrays[0])
-    weights = _tables.weights_of(sample_weight, n)
+    weights = tables.weights_of(sample_weight, n)
     classes = None if labels is None else np.asarray(labels).ravel()
     if classes is not None and len(classes) != n:
         raise ValueError(f"{len(classes)} labels for {n} matched samples; each needs one")
@@ -293,7 +294,7 @@ def _tune_views(arrays: List[Any], covariance: Any, n_components: Any, max_rank:
 
 def _check_rows(arrays: Sequence[Any], labels: Any, sample_weight: Any) -> None:
     m = len(arrays)
-    _tables.check_rows([*arrays, labels, sample_weight],
+    tables.check_rows([*arrays, labels, sample_weight],
                        [label(domain, m) for domain in range(1, m + 1)] + ["labels", "sample_weight"])
 
 
@@ -320,8 +321,8 @@ def _labels_of(labels: Any, kept: Any) -> Any:
 
 
 def _as_rows(X: Any) -> Any:
-    _tables.refuse_complex(X, "X")
-    return check_array(_tables.plain(X), finite=False, dtype="numeric", input_name="X")
+    tables.refuse_complex(X, "X")
+    return check_array(tables.plain(X), finite=False, dtype="numeric", input_name="X")
 
 
 def _list(values: Any) -> List[Any]:
@@ -394,7 +395,7 @@ def permutation_test(X: Any, Y: Optional[ArrayLike] = None, *,
         else:
             _check_rows([X, Y], None, sample_weight)
             arrays = [_as_rows(X), as_columns(Y, finite=False)]
-        weights, m = _tables.weights_of(sample_weight, len(arrays[0])), len(arrays)
+        weights, m = tables.weights_of(sample_weight, len(arrays[0])), len(arrays)
     settings = ([as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
                 [as_ridge(one) for one in per_domain("ridge", ridge, m)], as_fraction("rank_tol", rank_tol),
                 permutations, seed, level, progress, graph)

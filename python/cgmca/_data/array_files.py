@@ -6,7 +6,7 @@ from typing import Any, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
-from ._core import BlockReader, block_samples
+from .._core import BlockReader, block_samples
 
 _BYTES = 1 << 23  # that are read at a time
 

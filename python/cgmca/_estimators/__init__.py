@@ -1,0 +1,8 @@
+"""The estimators, their settings, and what a fit says of itself."""
+
+from .estimator import CGMCA, MCA
+
+__all__ = ["CGMCA", "MCA"]
+
+for estimator in (CGMCA, MCA):
+    estimator.__module__ = __name__  # what pickles name, whatever the files are called

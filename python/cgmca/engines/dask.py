@@ -1,0 +1,370 @@
+"""CGMCA of Dask arrays and data frames, with any of Dask's schedulers.
+
+Every block of rows becomes a `Summary` on the worker that has it. Summaries are merged in a tree, and one fit follows.
+What uses the maps is lazy, chunk by chunk.
+
+>>> import dask.array, numpy as np, cgmca, cgmca.dask
+>>> random = dask.array.random.RandomState(0)
+>>> X = random.normal(size=(10_000, 6), chunks=(1000, 6))
+>>> Y = X[:, :4] + random.normal(size=(10_000, 4), chunks=(2500, 4))
+>>> model = cgmca.dask.fit(cgmca.MCA(n_components=3), X, Y)
+>>> cgmca.dask.translate(model, Y).mean().compute().shape
+()
+
+In place of X and Y there may be a list or a dict with one array for each domain, as for `CGMCA.fit`. Frames keep their
+columns' names. `docs/scale.md` says what moves between workers, and when.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+try:
+    import dask
+    import dask.array
+    import dask.optimization
+except ImportError as absent:
+    raise ImportError("cgmca.dask needs Dask: pip install 'cgmca[dask]', or Debian's python3-dask") from absent
+
+from .. import _core
+from .._data import tables
+from .._data.domains import are_several, as_given, by_number, in_all_domains, label, names_of_new, number_of
+from .._estimators import CGMCA, MCA
+from .._tune import TuneResult, tune_folds
+from .parts import Recipe, check_version, named
+
+__all__ = ["fit", "fuse", "summarize", "transform", "translate", "tune"]
+
+Estimator = Union[CGMCA, MCA]
+
+
+def summarize(X: Any, Y: Any = None, *, sample_weight: Any = None, accumulate: str = "auto") -> _core.Summary:
+    """The `Summary` of all samples, computed now.
+
+    Parameters
+    ----------
+    X, Y : Dask array or data frame; X also a list or dict of them, one for each domain
+        Row i of all of them belongs together. Chunks of rows may differ: the others are cut into the chunks of X. Frames
+        and arrays of unknown lengths must have as many partitions as X, of the same lengths. Otherwise turn frames into
+        arrays of known lengths by ``to_dask_array(lengths=True)``.
+    sample_weight : Dask array of shape (n_samples,), optional
+        How often each sample counts, see `CGMCA.fit`.
+    accumulate : {'auto', 'qr', 'gram'}
+        See `Summary`.
+    """
+    names, domains, weights = _matched(X, Y, sample_weight)
+    recipe = Recipe(tuple(domain.features for domain in domains), names=names, accumulate=accumulate,
+                           feature_names=tuple(domain.names for domain in domains))
+    summary: _core.Summary = _reduced(recipe, domains, weights)
+    return summary
+
+
+def fit(estimator: Estimator, X: Any, Y: Any = None, *, sample_weight: Any = None, extra_X: Any = None,
+        extra_Y: Any = None, extra: Any = None) -> Any:
+    """Fit `CGMCA` or `MCA` to Dask arrays or data frames; returns the estimator.
+
+    X, Y and ``sample_weight`` are as in `summarize`; ``extra_X``, ``extra_Y`` and ``extra`` are arrays in memory, as in
+    `CGMCA.fit`. The result is that of ``estimator.fit`` with the same samples, to rounding.
+    """
+    estimator._refuse_to_calibrate("cgmca.dask.fit")
+    summary = summarize(X, Y, sample_weight=sample_weight, accumulate=estimator.accumulate)
+    return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
+
+
+def tune(X: Any, Y: Any = None, *, sample_weight: Any = None, **settings: Any) -> TuneResult:
+    """`cgmca.tune` over the matched samples of two or more Dask arrays or data frames, in one pass.
+
+    ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
+    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
+    themselves and are refused. Each part of the data is divided into folds separately, so other chunks give other folds.
+    """
+    names, domains, weights = _matched(X, Y, sample_weight)
+    features = tuple(domain.features for domain in domains)
+    return tune_folds(lambda folds: _reduced(Recipe(features, folds=folds), domains, weights),
+                       names or [None] * len(domains), **settings)
+
+
+def transform(model: Estimator, X: Any, Y: Any = None, *, missing: str = "error") -> Any:
+    """Domain 1, and domain 2 if given, in the common space, lazily; or each domain of a list or dict.
+
+    An array for an array, a data frame for a data frame. See `CGMCA.transform`.
+    """
+    names = model._domain_names()
+    given = by_number(X, names) if Y is None and are_several(X) else [
+        (number, rows) for number, rows in ((1, X), (2, Y)) if rows is not None]
+    out = list(model.get_feature_names_out())
+    found = {number: _mapped(model, [(number, rows)], "apply", {"domain": number, "missing": missing}, out)
+             for number, rows in given}
+    if Y is None and are_several(X):
+        return as_given(X, found, names)
+    return found[1] if Y is None else (found[1], found[2])
+
+
+def translate(model: Estimator, X: Any, source: Any = None, target: Union[int, str] = 1, method: str = "lmmse",
+              return_std: bool = False, *, return_interval: Optional[float] = None, missing: str = "error") -> Any:
+    """Samples of one domain, or of several together, as samples of another, lazily.
+
+    A data frame gives a data frame with the names of the target's features. See `CGMCA.translate`.
+    """
+    given = model._sources(X, source)
+    to = number_of(target, model._domain_names())
+    options: Dict[str, Any] = {"source": [number for number, _ in given], "target": to, "method": method,
+                               "missing": missing}
+    names = model._names(to)
+    out = list(names) if names else [f"x{j}" for j in range(model._fitted().features(to))]
+    if return_std and return_interval is not None:
+        raise ValueError("give return_std or return_interval, not both")
+    results = 2 if return_std else 3 if return_interval is not None else 1
+    if results > 1:
+        options.update(return_std=return_std, return_interval=return_interval)
+    parts = [_mapped(model, given, "translate", options, out, part=part if results > 1 else None)
+             for part in range(results)]
+    return parts[0] if results == 1 else tuple(parts)
+
+
+def fuse(model: Estimator, X: Any = None, Y: Any = None, *, method: str = "estimate") -> Any:
+    """One point of the common space for each sample, from whatever domains are given, lazily. See `CGMCA.fuse`."""
+    names = model._domain_names()
+    given = by_number(X, names) if Y is None and are_several(X) else [
+        (number, rows) for number, rows in ((1, X), (2, Y)) if rows is not None]
+    if not given:
+        raise ValueError("fuse needs samples of at least one domain")
+    return _mapped(model, given, "fuse", {"method": method}, list(model.get_feature_names_out()))
+
+
+# Samples as blocks of rows
+
+class _Domain(NamedTuple):
+    rows: Any  # a Dask array in which each block has all columns
+    names: Optional[Tuple[str, ...]]
+
+    @property
+    def features(self) -> int:
+        return int(self.rows.shape[1])
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(data, "map_partitions") and hasattr(data, "to_dask_array")
+
+
+def _matched(X: Any, Y: Any, weights: Any) -> Tuple[Optional[Tuple[str, ...]], List[_Domain], Any]:
+    """The domains' names, their samples and the weights, all cut into the same blocks of rows."""
+    domain_names = None
+    if Y is None:
+        if not are_several(X) or len(X) < 2:
+            raise ValueError("give X and Y, or as X a list or dict with samples of at least two domains")
+        domain_names = names_of_new(X)
+        given = in_all_domains(X, domain_names or [None] * len(X), "a fit")
+    else:
+        given = [X, Y]
+    m = len(given)
+    arrays = [_as_array(rows, label(number, m)) for number, rows in enumerate(given, start=1)]
+    weights = None if weights is None else _as_array(weights, "sample_weight")
+    arrays = _cut_alike(arrays + ([] if weights is None else [weights]),
+                        [label(number, m) for number in range(1, m + 1)] + ["sample_weight"])
+    feature_names = [tables.names_of(rows) if _is_frame(rows) else None for rows in given]
+    domains = [_Domain(rows, tuple(names) if names else None) for rows, names in zip(arrays, feature_names)]
+    return tuple(domain_names) if domain_names else None, domains, arrays[m] if weights is not None else None
+
+
+def _as_array(data: Any, name: str) -> Any:
+    """A two-dimensional Dask array, all columns of a row in one block."""
+    array = data.to_dask_array() if _is_frame(data) else data
+    if not isinstance(array, dask.array.Array):
+        raise TypeError(f"{name} is a {type(data).__name__}; a Dask array or data frame is needed "
+                        "(dask.array.from_array makes one of an array)")
+    if array.ndim == 1:
+        array = array.map_blocks(_as_column, dtype=array.dtype, new_axis=1, chunks=(array.chunks[0], (1,)))
+    if array.ndim != 2:
+        raise ValueError(f"{name} has {array.ndim} dimensions; samples as rows and features as columns are needed")
+    return array if array.numblocks[1] == 1 else array.rechunk({1: -1})
+
+
+def _as_column(values: Any) -> Any:
+    return np.asarray(values).reshape(-1, 1)
+
+
+def _cut_alike(arrays: Sequence[Any], names: Sequence[str]) -> List[Any]:
+    """All arrays in the row blocks of the first."""
+    first = arrays[0]
+    cut = [first]
+    for array, name in zip(arrays[1:], names[1:]):
+        if np.isnan(array.shape[0]) or np.isnan(first.shape[0]):
+            if array.numblocks[0] != first.numblocks[0]:
+                raise ValueError(
+                    f"{names[0]} has {first.numblocks[0]} partitions and {name} has {array.numblocks[0]}, of unknown "
+                    "lengths, so that rows cannot be matched; to_dask_array(lengths=True) of a data frame, or "
+                    "compute_chunk_sizes() of an array, finds the lengths")
+        elif array.shape[0] != first.shape[0]:
+            raise ValueError(f"{names[0]} has {first.shape[0]} rows and {name} has {array.shape[0]}; matched samples "
+                             "need as many of each")
+        elif array.chunks[0] != first.chunks[0]:
+            array = array.rechunk({0: first.chunks[0]})
+        cut.append(array)
+    return cut
+
+
+# Parts and their reduction
+
+def _reduced(recipe: Recipe, domains: Sequence[_Domain], weights: Any) -> Any:
+    """The part of all samples. Blocks are added one after another to a part; parts are merged two by two."""
+    arrays = [domain.rows for domain in domains] + ([] if weights is None else [weights])
+    sources = _sources(arrays)
+    lengths = arrays[0].chunks[0]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    added, merged = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
+    shared = dask.delayed(recipe, traverse=False)  # one copy for each worker, not for each block
+    parts = []
+    chains = _chains(lengths, recipe.samples_per_part, _threads())
+    for chain in chains:
+        part = None
+        for number in chain:
+            first = None if np.isnan(starts[number]) else int(starts[number])
+            to_merge = len(chains) > 1 and number == chain[-1]
+            part = added(shared, part, number, first, to_merge, weights is not None, *sources[number])
+        parts.append(part)
+    if not parts:
+        return recipe.empty()
+    while len(parts) > 1:
+        pairs = [parts[k:k + 2] for k in range(0, len(parts), 2)]
+        parts = [merged(shared, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return dask.compute(parts[0])[0]
+
+
+def _added(recipe: Recipe, part: Any, number: int, first: Optional[int], to_merge: bool, weighted: bool,
+           *arrays: Any) -> Any:
+    where = f"partition {number}" if first is None else f"partition {number} (which begins at row {first})"
+    if isinstance(arrays[0], _Blocks):
+        arrays = arrays[0].compute()
+    weights = np.asarray(arrays[-1]).ravel() if weighted else None
+    part = recipe.added(part, arrays[:-1] if weighted else arrays, weights, where)
+    return recipe.finished(part) if to_merge else part
+
+
+class _Blocks:
+    """Blocks of rows that the task which adds them computes itself. Dask does not look inside."""
+
+    def __init__(self, graph: Dict[Any, Any], keys: List[Any]) -> None:
+        self.graph, self.keys = graph, keys
+
+    def compute(self) -> Tuple[Any, ...]:
+        return tuple(dask.core.get(self.graph, self.keys))
+
+
+def _sources(arrays: Sequence[Any]) -> List[List[Any]]:
+    """Each array's block number 0, 1, …: as one `_Blocks`, or as delayed objects where that is not possible.
+
+    Dask would read blocks on any worker, some before they are wanted, and move them to the one that adds them. What
+    several blocks need is read once, by Dask, and so is what the workers hold already.
+    """
+    held = _held_by_workers(arrays)
+    arrays = dask.optimize(*arrays)  # together, so that what they share is read once
+    delayed = [list(blocks) for blocks in zip(*(array.to_delayed(optimize_graph=False).ravel() for array in arrays))]
+    if held:
+        return delayed
+    graph = {key: node for array in arrays for key, node in dict(array.__dask_graph__()).items()}
+    keys = [list(block) for block in zip(*(dask.core.flatten(array.__dask_keys__()) for array in arrays))]
+    needed = [dask.optimization.cull(graph, block)[0] for block in keys]
+    users = collections.Counter(key for own in needed for key in own)
+    return [[_Blocks(dict(own), block)] if all(users[key] == 1 for key in own) else objects
+            for own, block, objects in zip(needed, keys, delayed)]
+
+
+def _held_by_workers(arrays: Sequence[Any]) -> bool:
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return False
+    return bool(futures_of(list(arrays)))
+
+
+def _merged(recipe: Recipe, one: Any, two: Any) -> Any:
+    return recipe.merged(one, two)
+
+
+def _chains(lengths: Sequence[float], samples_per_part: int, threads: int) -> List[List[int]]:
+    """Which blocks are added to one part, one after another: enough for merges to be few, and a part for each thread.
+
+    >>> _chains([100] * 6, 300, 2), len(_chains([5000] * 1000, 300, 2)), len(_chains([100] * 6, 300, 16))
+    ([[0, 1, 2], [3, 4, 5]], 1000, 6)
+    """
+    count = len(lengths)
+    total = sum(lengths)
+    wanted = 4 * threads if np.isnan(total) else max(threads, int(total // samples_per_part))
+    ends = np.linspace(0, count, min(count, max(wanted, 1)) + 1).round().astype(int)
+    return [list(range(first, end)) for first, end in zip(ends, ends[1:])]
+
+
+def _threads() -> int:
+    """How many tasks can run at once."""
+    try:
+        from distributed import get_client
+        return max(1, sum(get_client().nthreads().values()))
+    except (ImportError, ValueError):  # no distributed, or no client
+        return int(dask.config.get("num_workers", None) or dask.system.CPU_COUNT)
+
+
+# Maps, chunk by chunk
+
+def _mapped(model: Estimator, given: Sequence[Tuple[int, Any]], method: str, options: Dict[str, Any],
+            columns: List[str], part: Optional[int] = None) -> Any:
+    """model.method of each chunk: an array, or a frame where all that is given are frames."""
+    use = _Use([number for number, _ in given], method, options, len(columns), part, _core.__version__)
+    names = [label(number, len(model._domain_names())) for number, _ in given]
+    shared = dask.delayed(model, traverse=False)  # one copy for each worker, not for each chunk
+    if all(_is_frame(rows) for _, rows in given):
+        frames = [rows for _, rows in given]
+        for frame, name in zip(frames, names):
+            if frame.npartitions != frames[0].npartitions:
+                raise ValueError(f"{names[0]} has {frames[0].npartitions} partitions and {name} has "
+                                 f"{frame.npartitions}; repartition one as the other")
+        from dask.dataframe import map_partitions
+        return map_partitions(_use_frames, *frames, model=shared, use=use, columns=columns,
+                              meta={name: np.float64 for name in columns}, align_dataframes=False)
+    arrays = _cut_alike([_as_array(rows, name) for (_, rows), name in zip(given, names)], names)
+    return dask.array.map_blocks(_use_arrays, *arrays, model=shared, use=use, dtype=np.float64,
+                                 chunks=(arrays[0].chunks[0], (len(columns),)), meta=np.empty((0, 0)))
+
+
+class _Use(NamedTuple):
+    """One of a model's methods, for samples of some domains."""
+
+    domains: List[int]
+    method: str
+    options: Dict[str, Any]
+    width: int
+    part: Optional[int]
+    version: str
+
+    def __call__(self, model: Any, arrays: Sequence[Any], where: str) -> Any:
+        check_version(self.version)
+        if len(arrays[0]) == 0:
+            return np.empty((0, self.width))
+        return named(where, lambda: self._found(model, arrays))
+
+    def _found(self, model: Any, arrays: Sequence[Any]) -> Any:
+        if self.method == "fuse":
+            samples: List[Any] = [None] * len(model._domain_names())
+            for number, rows in zip(self.domains, arrays):
+                samples[number - 1] = rows
+            return model.fuse(samples, **self.options)
+        several = len(arrays) > 1
+        options = dict(self.options)
+        if self.method == "translate" and not several:
+            options["source"] = options["source"][0]
+        found = getattr(model, self.method)(list(arrays) if several else arrays[0], **options)
+        return found if self.part is None else found[self.part]
+
+
+def _use_arrays(*arrays: Any, model: Any, use: _Use, block_id: Any = None) -> Any:
+    return use(model, arrays, f"partition {block_id[0] if block_id else 0}")
+
+
+def _use_frames(*frames: Any, model: Any, use: _Use, columns: List[str], partition_info: Any = None) -> Any:
+    import pandas
+    number = partition_info["number"] if partition_info else 0
+    found = np.asarray(use(model, frames, f"partition {number}"))
+    return pandas.DataFrame(found, index=frames[0].index, columns=columns)

@@ -35,23 +35,23 @@ by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`
 
 import sys as _sys
 
-from . import datasets, image
+from . import _tune, datasets, image
 from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
 from ._data.files import read, read_blocks, write
 from ._data.tables import real_features
-from ._estimators import CGMCA, MCA, certificate, correlation_tests, matching, settings
+from ._estimators import CGMCA, MCA, certificate, correlation_tests, fitting, settings
 from ._estimators.certificate import Certificate, FitWarning, Regularized, Start
 from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
 from ._estimators.settings import Covariance, SearchProgress
 from ._model.files import load, save
 from ._model.onnx import to_onnx
 from ._model.plotting import plot_correlations, plot_graph, plot_starts, plot_translation
-from ._tune import PermutationTest, TuneResult, permutation_test, tune, tuning
+from ._tune import PermutationTest, TuneResult, permutation_test, tune
 
 # Pickles of cgmca 0.2 name its modules.
 _sys.modules.update({f"cgmca.{name}": module for name, module in (
-    ("_certificate", certificate), ("_matching", matching), ("_settings", settings), ("_tests", correlation_tests),
-    ("_tuning", tuning))})
+    ("_certificate", certificate), ("_matching", fitting), ("_settings", settings), ("_tests", correlation_tests),
+    ("_tuning", _tune))})
 
 __all__ = [
     "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",

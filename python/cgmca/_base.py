@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
 import sys
 import warnings
-from typing import Any, Optional, Sequence, Type
+from typing import Any, Callable, Optional, Sequence, Type, TypeVar, cast
 
 from sklearn.utils import check_array as _check_array
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # force_all_finite became ensure_all_finite in 1.6.
 _FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(_check_array).parameters else "force_all_finite"
@@ -44,6 +47,37 @@ def warn_user(message: str, category: Type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cgmca", "sklearn"):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
+
+
+def accepts_old_names(function: Function) -> Function:
+    """Lets a function take the parameters of cgmca 0.2, with a warning: Y for y, and extra_X and extra_Y for extra.
+
+    >>> @accepts_old_names
+    ... def shown(X, y=None, *, extra=None):
+    ...     return X, y, extra
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", FutureWarning)
+    ...     shown(1, Y=2, extra_Y=3)
+    (1, 2, [None, 3])
+    """
+    @functools.wraps(function)
+    def taking(*args: Any, **options: Any) -> Any:
+        if "Y" in options:
+            _give_new_name(options, "Y", "y", options.pop("Y"))
+        if "extra_X" in options or "extra_Y" in options:
+            more = [options.pop("extra_X", None), options.pop("extra_Y", None)]
+            _give_new_name(options, "extra_X and extra_Y", "extra=[more_X, more_y]", more)
+        return function(*args, **options)
+
+    return cast(Function, taking)
+
+
+def _give_new_name(options: dict[str, Any], old: str, new: str, value: Any) -> None:
+    name = new.partition("=")[0]
+    if options.get(name) is not None:
+        raise TypeError(f"{old} and {name} are two names of the same thing; give {name} alone")
+    warn_user(f"{old} of cgmca 0.2 is now called {new}; the old name will go", FutureWarning)
+    options[name] = value
 
 
 def as_choice(name: str, value: Any, choices: Sequence[str]) -> None:

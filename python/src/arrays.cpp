@@ -32,16 +32,23 @@ py::array as_array(const py::object& object, const char* name) {
   return array;
 }
 
-void check_two_dimensional(const py::array& array, const char* name) {
+void check_two_dimensional(const py::array& array, const char* name, const char* needed) {
   if (array.ndim() == 2) return;
-  throw py::value_error(fmt::format("{} has {} dimension{}; an array of shape (samples, features) is needed", name,
-                                    array.ndim(), array.ndim() == 1 ? "" : "s"));
+  throw py::value_error(
+      fmt::format("{} has {} dimension{}; {} is needed", name, array.ndim(), array.ndim() == 1 ? "" : "s", needed));
+}
+
+// A C-contiguous array of doubles: the array itself, or a copy.
+Double as_doubles(const py::object& array) {
+  auto converted = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (!converted) throw py::error_already_set();
+  return converted;
 }
 
 }  // namespace
 
 Samples::Samples(const py::object& rows, const char* name) : array_(as_array(rows, name)) {
-  check_two_dimensional(array_, name);
+  check_two_dimensional(array_, name, "an array of shape (samples, features)");
   const bool aligned = (array_.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
   if (aligned && Double::check_(array_)) data_ = static_cast<const double*>(array_.data());
   if (aligned && Single::check_(array_)) single_ = static_cast<const float*>(array_.data());
@@ -49,9 +56,7 @@ Samples::Samples(const py::object& rows, const char* name) : array_(as_array(row
 
 Eigen::Map<const Matrix> Samples::block(Index first, Index count, py::object& keep) const {
   if (data_ != nullptr) return {data_ + first * features(), features(), count};
-  auto converted = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(
-      array_[py::slice(first, first + count, 1)]);
-  if (!converted) throw py::error_already_set();
+  const Double converted = as_doubles(array_[py::slice(first, first + count, 1)]);
   keep = converted;
   return {converted.data(), features(), count};
 }
@@ -75,19 +80,14 @@ py::array_t<double> to_matrix(const Matrix& matrix) { return to_rows(matrix.tran
 
 Matrix from_matrix(const py::object& object, const char* name) {
   const py::array array = as_array(object, name);
-  if (array.ndim() != 2) {
-    throw py::value_error(
-        fmt::format("{} has {} dimension{}; a matrix is needed", name, array.ndim(), array.ndim() == 1 ? "" : "s"));
-  }
-  const auto rows = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
-  if (!rows) throw py::error_already_set();
+  check_two_dimensional(array, name, "a matrix");
+  const Double rows = as_doubles(array);
   return Eigen::Map<const Matrix>(rows.data(), rows.shape(1), rows.shape(0)).transpose();
 }
 
 std::optional<Vector> weights_from(const py::object& sample_weight, std::optional<Index> count) {
   if (sample_weight.is_none()) return std::nullopt;
-  const auto array = py::array_t<double, py::array::forcecast>::ensure(sample_weight);
-  if (!array) throw py::error_already_set();
+  const Double array = as_doubles(sample_weight);
   if (array.ndim() != 1) {
     throw py::value_error(
         fmt::format("sample_weight has {} dimensions; one number for each sample is needed", array.ndim()));
@@ -95,12 +95,10 @@ std::optional<Vector> weights_from(const py::object& sample_weight, std::optiona
   if (count && array.shape(0) != *count) {
     throw py::value_error(fmt::format("{} weights for {} samples; each needs one", array.shape(0), *count));
   }
-  Vector weights(array.shape(0));
-  for (Index j = 0; j < weights.size(); ++j) weights(j) = array.at(j);
-  return weights;
+  return Eigen::Map<const Vector>(array.data(), array.shape(0));
 }
 
-std::vector<Samples> matched_samples(const py::sequence& arrays) {
+std::vector<Samples> samples_of(const py::sequence& arrays) {
   std::vector<Samples> domains;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     domains.emplace_back(arrays[i], array_name(i, arrays.size()).c_str());
@@ -117,6 +115,12 @@ void check_matched(const std::vector<Samples>& domains) {
   }
 }
 
+Matched::Matched(const py::sequence& arrays, const py::object& sample_weight) : domains(samples_of(arrays)) {
+  if (domains.empty()) throw InvalidInput("samples of every domain are needed");
+  check_matched(domains);
+  weights = weights_from(sample_weight, domains.front().count());
+}
+
 Index features_of(const std::vector<Samples>& domains) {
   Index features = 0;
   for (const Samples& domain : domains) features += domain.features();
@@ -124,7 +128,7 @@ Index features_of(const std::vector<Samples>& domains) {
 }
 
 std::string array_name(std::size_t i, std::size_t domains) {
-  return domains == 2 ? (i == 0 ? "X" : "Y") : fmt::format("X{}", i + 1);
+  return domains == 2 ? (i == 0 ? "X" : "y") : fmt::format("X{}", i + 1);
 }
 
 }  // namespace cgmca::python

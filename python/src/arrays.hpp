@@ -49,17 +49,25 @@ py::array_t<double> to_matrix(const Matrix& matrix);
 // A two-dimensional array as the matrix it shows.
 Matrix from_matrix(const py::object& array, const char* name);
 
-// One number a sample; none of None. Throws ValueError for anything but one dimension, and for another number than
-// `count`, if that is given.
+// One number for each of `count` samples; none of None. Throws ValueError for another shape.
 std::optional<Vector> weights_from(const py::object& sample_weight, std::optional<Index> count = std::nullopt);
 
-// What messages call the array in slot i.
+// What messages call the array of domain i + 1.
 std::string array_name(std::size_t i, std::size_t domains);
-// The arrays of matched samples, one a domain.
-std::vector<Samples> matched_samples(const py::sequence& arrays);
+// The arrays of several domains.
+std::vector<Samples> samples_of(const py::sequence& arrays);
+Index features_of(const std::vector<Samples>& domains);  // all together
 // Throws UnequalSamples, with the domain and the numbers.
 void check_matched(const std::vector<Samples>& domains);
-Index features_of(const std::vector<Samples>& domains);  // all together
+
+// As many samples of each domain, with their weights if there are any.
+struct Matched {
+  std::vector<Samples> domains;
+  std::optional<Vector> weights;
+
+  // Throws UnequalSamples, and what weights_from throws.
+  Matched(const py::sequence& arrays, const py::object& sample_weight);
+};
 
 // Samples to a block: about 32 MB of numbers.
 inline Index block_samples(Index features, Index megabytes = 32) {
@@ -70,25 +78,10 @@ inline void let_signals_through() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-// work(X) for each block of samples, without the GIL; KeyboardInterrupt comes through in between.
-template <class Work>
-void for_blocks(const Samples& samples, Index per_block, Work work) {
-  for (Index first = 0; first < samples.count(); first += per_block) {
-    const Index count = std::min(per_block, samples.count() - first);
-    py::object keep;
-    const auto X = samples.block(first, count, keep);
-    {
-      const py::gil_scoped_release release;
-      work(first, X);
-    }
-    let_signals_through();
-  }
-}
-
-// work(first, X) for each block of matched samples, one view a domain; the caller has seen that there are as many of
-// each. Views of doubles, std::vector<MatrixView>, or MatchedSamples, where single precision stays what it is.
+// Calls work(first, X) without the GIL for each block of matched samples, with one view for each domain. Ctrl-C comes
+// through in between. Views: std::vector<MatrixView>, or MatchedSamples, in which single precision stays what it is.
 template <class Views, class Work>
-void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Work work) {
+void for_blocks(const std::vector<Samples>& domains, Index per_block, Work work) {
   for (Index first = 0; first < domains.front().count(); first += per_block) {
     const Index count = std::min(per_block, domains.front().count() - first);
     std::vector<py::object> keep(domains.size());
@@ -108,20 +101,31 @@ void for_matched_blocks(const std::vector<Samples>& domains, Index per_block, Wo
   }
 }
 
-// The same for two arrays, as matrices of doubles.
-template <class Work>
-void for_pair_blocks(const Samples& one, const Samples& two, Index per_block, Work work) {
-  for_matched_blocks<std::vector<MatrixView>>(
-      {one, two}, per_block, [&](Index first, const std::vector<MatrixView>& X) { work(first, X[0], X[1]); });
+// Adds samples to a summary, folds or a verifier, block by block.
+template <class Views = MatchedSamples, class Sink>
+void add_blocks(Sink& sink, const Matched& samples) {
+  for_blocks<Views>(samples.domains, block_samples(features_of(samples.domains)), [&](Index first, const Views& X) {
+    if (!samples.weights) return sink.add(X);
+    sink.add(X, samples.weights->segment(first, X.front().cols()));
+  });
 }
+
+// An (n, d) array, and the d×n matrix that it is.
+struct Rows {
+  py::array_t<double> array;
+  Eigen::Map<Matrix> X;
+
+  Rows(Index count, Index features) : array({count, features}), X(array.mutable_data(), features, count) {}
+};
 
 // An (n, d) array filled block by block with map(X), d×count.
 template <class Map>
 py::array_t<double> map_blocks(const Samples& samples, Index features, Index per_block, Map map) {
-  py::array_t<double> result({samples.count(), features});
-  Eigen::Map<Matrix> Y(result.mutable_data(), features, samples.count());
-  for_blocks(samples, per_block, [&](Index first, const auto& X) { Y.middleCols(first, X.cols()) = map(X); });
-  return result;
+  Rows result(samples.count(), features);
+  for_blocks<std::vector<MatrixView>>({samples}, per_block, [&](Index first, const std::vector<MatrixView>& X) {
+    result.X.middleCols(first, X[0].cols()) = map(X[0]);
+  });
+  return result.array;
 }
 
 }  // namespace cgmca::python

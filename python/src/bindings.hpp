@@ -19,6 +19,21 @@
 
 #include "interruptible.hpp"
 
+// A ridge is a number or "auto".
+template <>
+struct pybind11::detail::type_caster<cgmca::Ridge> {
+  PYBIND11_TYPE_CASTER(cgmca::Ridge, const_name("float | str"));
+  bool load(handle given, bool convert) {
+    make_caster<double> number;
+    if (!isinstance<str>(given) && !number.load(given, convert)) return false;
+    value = isinstance<str>(given) ? cgmca::Ridge::oas() : cgmca::Ridge(cast_op<double>(number));
+    return true;
+  }
+  static handle cast(const cgmca::Ridge& ridge, return_value_policy, handle) {
+    return (ridge.automatic ? object(str("auto")) : object(float_(ridge.value))).release();
+  }
+};
+
 namespace cgmca::python {
 
 namespace py = pybind11;
@@ -29,8 +44,7 @@ void bind_errors(py::module_& module);
 void bind_device_array(py::module_& module);
 void bind_summary(py::module_& module);
 void bind_model(py::module_& module);
-// What a model does with samples of several domains at once.
-void bind_matched(py::class_<FittedModel>& model);
+void bind_maps(py::class_<FittedModel>& model);  // what a model does with samples
 void bind_fit(py::module_& module);
 void bind_tune(py::module_& module);
 void bind_files(py::module_& module);
@@ -44,6 +58,13 @@ void bind_pickle(Class& type, GetState get_state, SetState set_state) {
     return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"), py::make_tuple(py::type::of(self)),
                           self.attr("__getstate__")());
   });
+}
+// copy.copy and copy.deepcopy.
+template <class Class, class Copy>
+void bind_copies(Class& type, Copy copy) {
+  using Own = typename Class::type;
+  type.def("__copy__", [copy](Own& self) { return copy(self); })
+      .def("__deepcopy__", [copy](Own& self, const py::dict&) { return copy(self); });
 }
 // The same for a class whose objects cannot be pickled: TypeError.
 template <class Class>
@@ -126,23 +147,60 @@ class FittedModel {
   DeviceMap translation_there(Domain from, Domain to, Method method, Device device) const;
 
  private:
+  using Key = std::tuple<Domain, Domain, Method, Device>;
+  template <class Make>
+  DeviceMap kept_there(const Key& key, Make make) const {
+    const std::lock_guard lock(mutex_);
+    if (const auto kept = maps_there_.find(key); kept != maps_there_.end()) return kept->second;
+    return maps_there_.emplace(key, make()).first->second;
+  }
+
   mutable std::mutex mutex_;
-  mutable std::map<std::tuple<Domain, Domain, Method, Device>, DeviceMap> maps_there_;
+  mutable std::map<Key, DeviceMap> maps_there_;
   mutable std::map<std::tuple<Domain, Domain, Method>, std::shared_ptr<const Translation>> translations_;
 };
 
-// A tuple of one value a domain.
-template <class Value>
-py::tuple per_domain(const std::vector<Value>& values) {
+// A tuple of convert(value) for each value.
+template <class Value, class Convert>
+py::tuple tuple_of(const std::vector<Value>& values, const Convert& convert) {
   py::tuple result(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) result[i] = convert(values[i]);
   return result;
 }
+template <class Value>
+py::tuple tuple_of(const std::vector<Value>& values) {
+  return tuple_of(values, [](const Value& value) { return value; });
+}
+// A text, or a list of texts; None if there is none.
+template <class Text>
+py::object or_none(const Text& text) {
+  return text.empty() ? py::object(py::none()) : py::cast(text);
+}
 
-Ridge ridge_of(const py::object& setting);  // a number, or "auto"
-Graph graph_of(const py::object& setting);  // a word, or the weights
-// Samples without partner; nothing of None.
-std::optional<Summary> summarize_extra(const py::object& rows, const char* name);
+// Keyword arguments. TypeError for one that is not among `known`.
+class Keywords {
+ public:
+  Keywords(const py::kwargs& given, const char* function, std::initializer_list<const char*> known);
+  bool has(const char* key) const { return given_.contains(key) && !given_[key].is_none(); }
+  // Sets `setting` to what was given; leaves it as it is if nothing or None was.
+  template <class Setting>
+  void take(const char* key, Setting& setting) const {
+    if (has(key)) setting = given_[key].cast<Setting>();
+  }
+  template <class Value>
+  void take(const char* key, PerDomain<Value>& setting) const {  // a list
+    if (has(key)) setting = PerDomain<Value>(given_[key].cast<std::vector<Value>>());
+  }
+  void take(const char* key, Graph& setting) const;  // a word, or the weights of the edges
+  void take(const char* key,
+            std::vector<std::optional<Summary>>& setting) const;  // arrays or None, one for each domain
+
+ private:
+  py::dict given_;
+};
+
+// For the options of a fit: null where there is none.
+std::vector<const Summary*> pointers_to(const std::vector<std::optional<Summary>>& extra);
 // Raises FileNotFoundError where `path` names nothing; everything else is left to the reader.
 void check_exists(const std::string& path);
 

@@ -84,13 +84,6 @@ void bind_files(py::module_& module) {
       py::arg("target"), py::arg("X"), py::arg("feature_names") = std::vector<std::string>(),
       py::arg("columns") = false);
   module.def(
-      "match_images",
-      [](const std::string& folder1, const std::string& folder2, const std::string& match) {
-        const ImagePairs found = match_images(folder1, folder2, match);
-        return py::make_tuple(found.pairs, found.unmatched1, found.unmatched2);
-      },
-      py::arg("folder1"), py::arg("folder2"), py::arg("match"));
-  module.def(
       "read_images",
       [](const std::string& folder, const std::vector<std::string>& names) {
         return to_rows(read_images(folder, names));

@@ -7,38 +7,53 @@
 #include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
-#include <pybind11/eigen.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 
 namespace cgmca::python {
 
-Ridge ridge_of(const py::object& setting) {
-  return py::isinstance<py::str>(setting) ? Ridge::oas() : Ridge(setting.cast<double>());
+Keywords::Keywords(const py::kwargs& given, const char* function, std::initializer_list<const char*> known)
+    : given_(given) {
+  for (const auto& [key, value] : given) {
+    const auto name = key.cast<std::string>();
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw py::type_error(fmt::format("{} has no setting '{}'", function, name));
+  }
 }
 
-Graph graph_of(const py::object& setting) {
-  if (py::isinstance<py::str>(setting)) return setting.cast<std::string>();
-  return from_matrix(setting, "graph");
+void Keywords::take(const char* key, Graph& setting) const {
+  if (!given_.contains(key)) return;
+  const py::object graph = given_[key];
+  setting = py::isinstance<py::str>(graph) ? Graph(graph.cast<std::string>()) : Graph(from_matrix(graph, "graph"));
 }
 
-std::optional<Summary> summarize_extra(const py::object& rows, const char* name) {
-  if (rows.is_none()) return std::nullopt;
-  const Samples samples(rows, name);
-  Summary summary({samples.features()});
-  for_blocks(samples, block_samples(samples.features()), [&](Index, const auto& X) { summary.add(X); });
-  return summary;
+void Keywords::take(const char* key, std::vector<std::optional<Summary>>& setting) const {
+  if (!has(key)) return;
+  const py::sequence arrays = given_[key];
+  setting.resize(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const py::object rows = arrays[i];
+    if (rows.is_none()) continue;
+    const Samples samples(rows, fmt::format("{}[{}]", key, i).c_str());
+    Summary& summary = setting[i].emplace(std::vector<DomainInfo>{samples.features()});
+    for_blocks<MatchedSamples>({samples}, block_samples(samples.features()),
+                               [&](Index, const MatchedSamples& X) { summary.add(X); });
+  }
+}
+
+std::vector<const Summary*> pointers_to(const std::vector<std::optional<Summary>>& extra) {
+  std::vector<const Summary*> pointers;
+  for (const auto& summary : extra) pointers.push_back(summary ? &*summary : nullptr);
+  return pointers;
 }
 
 namespace {
@@ -51,122 +66,87 @@ struct Settings {
   std::vector<std::optional<Summary>> extra;
   FitOptions options;
 
-  // Of keyword arguments; `covariances` must be there.
-  explicit Settings(const py::dict& given) : covariances(given["covariances"].cast<std::vector<Covariance>>()) {
-    check_names(given);
-    const auto take = [&](const char* key, auto& setting) {
-      using Setting = std::remove_reference_t<decltype(setting)>;
-      if (given.contains(key)) setting = given[key].template cast<Setting>();
-    };
-    take("rank_tol", options.rank_tol);
-    if (given.contains("max_rank")) {
-      options.max_rank = PerDomain<Index>(given["max_rank"].cast<std::vector<Index>>());
-    }
-    if (given.contains("ridge")) {
-      std::vector<Ridge> ridges;
-      for (const py::handle ridge : given["ridge"])
-        ridges.push_back(ridge_of(py::reinterpret_borrow<py::object>(ridge)));
-      options.ridge = PerDomain<Ridge>(ridges);
-    }
-    if (given.contains("extra")) take_extra(given["extra"]);
+  explicit Settings(const py::kwargs& arguments) {
+    const Keywords given(arguments, "a fit",
+                         {"covariances", "rank_tol", "max_rank", "ridge", "extra", "graph", "seed", "random_starts",
+                          "max_sweeps", "max_seconds"});
+    given.take("covariances", covariances);
+    given.take("rank_tol", options.rank_tol);
+    given.take("max_rank", options.max_rank);
+    given.take("ridge", options.ridge);
+    given.take("extra", extra);
+    options.extra = pointers_to(extra);
     MatchingOptions& matching = options.matching;
-    if (given.contains("graph")) matching.graph = graph_of(given["graph"]);
-    take("seed", matching.seed);
-    take("random_starts", matching.random_starts);
-    take("max_sweeps", matching.max_sweeps);
-    take("max_seconds", matching.max_seconds);
+    given.take("graph", matching.graph);
+    given.take("seed", matching.seed);
+    given.take("random_starts", matching.random_starts);
+    given.take("max_sweeps", matching.max_sweeps);
+    given.take("max_seconds", matching.max_seconds);
   }
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
+};
+
+// Passes on to Python, in the calling thread, what the search tells in its own: the search must not touch Python.
+class Progress {
+ public:
+  // The options with a `progress` of the search. It tells a sweep's end so often that only some are passed on: the first
+  // of each ascent, and others 20 ms apart. `report` throws if nobody waits for the fit any longer; then the search ends.
+  FitOptions told_by(FitOptions options, const Report& report) const {
+    options.matching.progress = [report, told = told_](const MatchingProgress& progress) {
+      {
+        const std::lock_guard lock(told->mutex);
+        const auto now = std::chrono::steady_clock::now();
+        if (progress.sweep > 1 && now - told->last < std::chrono::milliseconds(20)) return;
+        told->last = now;
+        told->waiting.push_back(progress);
+      }
+      report(0);
+    };
+    return options;
+  }
+
+  // Calls progress(stage, start, sweep, f) for all that was told since the last call.
+  py::object passed_to(const py::object& progress) const {
+    return py::cpp_function([progress, told = told_](double) {
+      std::deque<MatchingProgress> waiting;
+      {
+        const std::lock_guard lock(told->mutex);
+        waiting.swap(told->waiting);
+      }
+      if (progress.is_none()) return;
+      for (const MatchingProgress& one : waiting) progress(one.stage, one.start, one.sweep, one.f);
+    });
+  }
 
  private:
-  static void check_names(const py::dict& given) {
-    constexpr std::array known = {"covariances", "rank_tol", "max_rank",      "ridge",      "extra",
-                                  "graph",       "seed",     "random_starts", "max_sweeps", "max_seconds"};
-    for (const auto& [key, value] : given) {
-      const auto name = key.cast<std::string>();
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        throw py::type_error(fmt::format("a fit has no setting '{}'", name));
-      }
-    }
-  }
-
-  void take_extra(const py::sequence& arrays) {
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      const std::string name = arrays.size() == 2 ? (i == 0 ? "extra_X" : "extra_Y") : fmt::format("extra[{}]", i);
-      extra.push_back(summarize_extra(arrays[i], name.c_str()));
-    }
-    for (const auto& summary : extra) options.extra.push_back(summary ? &*summary : nullptr);
-  }
-};
-
-// What the search tells, until the calling thread asks for it: the search must not touch Python.
-struct Told {
-  std::mutex mutex;
-  std::deque<MatchingProgress> waiting;
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-};
-
-// The search tells a sweep's end so often that only some of them are passed on: the first of each ascent, and others
-// 20 ms apart. `report` throws where nobody waits for the fit any longer, and then the search ends.
-FitOptions with_reports(FitOptions options, const Report& report, const std::shared_ptr<Told>& told) {
-  options.matching.progress = [report, told](const MatchingProgress& progress) {
-    {
-      const std::lock_guard lock(told->mutex);
-      const auto now = std::chrono::steady_clock::now();
-      if (progress.sweep > 1 && now - told->last < std::chrono::milliseconds(20)) return;
-      told->last = now;
-      told->waiting.push_back(progress);
-    }
-    report(0);
-  };
-  return options;
-}
-
-// progress(stage, start, sweep, f) for all that was told since the last call.
-py::object passing_on(const py::object& progress, const std::shared_ptr<Told>& told) {
-  return py::cpp_function([progress, told](double) {
+  struct Told {
+    std::mutex mutex;
     std::deque<MatchingProgress> waiting;
-    {
-      const std::lock_guard lock(told->mutex);
-      waiting.swap(told->waiting);
-    }
-    if (progress.is_none()) return;
-    for (const MatchingProgress& one : waiting) progress(one.stage, one.start, one.sweep, one.f);
-  });
-}
+    std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  };
+  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+};
 
 std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const py::object& progress, const py::kwargs& given) {
   const auto settings = std::make_shared<Settings>(given);
-  const auto told = std::make_shared<Told>();
+  const Progress told;
   return std::make_unique<FittedModel>(summary.use_interruptibly<Model>(
       [settings, told](const Summary& own, const Report& report) {
-        return fit(own, settings->covariances, with_reports(settings->options, report, told));
+        return fit(own, settings->covariances, told.told_by(settings->options, report));
       },
-      passing_on(progress, told)));
+      told.passed_to(progress)));
 }
 
-std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const py::sequence& arrays, Index folds,
-                                          std::uint64_t fold_seed, const py::object& sample_weight,
+std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const std::shared_ptr<Folds>& folds,
                                           const py::object& progress, const py::kwargs& given) {
   const auto settings = std::make_shared<Settings>(given);
-  const std::vector<Samples> domains = matched_samples(arrays);
-  check_matched(domains);
-  const std::optional<Vector> weights = weights_from(sample_weight, domains.front().count());
-  std::vector<DomainInfo> infos;
-  for (const Samples& domain : domains) infos.emplace_back(domain.features());
-  const auto dealt = std::make_shared<Folds>(infos, FoldOptions{.folds = folds, .repeats = 1, .seed = fold_seed});
-  for_matched_blocks<MatchedSamples>(domains, block_samples(features_of(domains)),
-                                     [&](Index first, const MatchedSamples& X) {
-                                       if (!weights) return dealt->add(X);
-                                       dealt->add(X, weights->segment(first, X.front().cols()));
-                                     });
-  const auto told = std::make_shared<Told>();
+  const Progress told;
   return std::make_unique<FittedModel>(interruptibly<Model>(
-      [model = fitted.model, dealt, settings, told](const Report& report) {
-        return calibrate(model, *dealt, settings->covariances, with_reports(settings->options, report, told), report);
+      [model = fitted.model, folds, settings, told](const Report& report) {
+        return calibrate(model, *folds, settings->covariances, told.told_by(settings->options, report), report);
       },
-      passing_on(progress, told)));
+      told.passed_to(progress)));
 }
 
 }  // namespace
@@ -188,16 +168,19 @@ void bind_fit(py::module_& module) {
           "factor", [](const py::object& F) { return Covariance::factor(from_matrix(F, "the covariance's factor")); },
           py::arg("F"))
       .def_static(
-          "diagonal", [](const Vector& sd) { return Covariance::diagonal(sd); }, py::arg("sd"))
+          "diagonal",
+          [](const std::vector<double>& sd) {
+            return Covariance::diagonal(Eigen::Map<const Vector>(sd.data(), static_cast<Index>(sd.size())));
+          },
+          py::arg("sd"))
       .def_property_readonly("description", [](const Covariance& self) { return self.description(); });
 
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
-  module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("arrays"), py::arg("folds"), py::arg("fold_seed"),
-             py::arg("sample_weight") = py::none(), py::arg("progress") = py::none());
-  module.def("threads", &threads, "The number of threads BLAS uses; 0 where it does not tell.");
+  module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("folds"), py::arg("progress") = py::none());
+  module.def("threads", &threads, "The number of threads BLAS uses; 0 if it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");
   module.def("blas_description", &blas_description,
-             "Which BLAS serves this process, and the remedy where it runs on slow kernels.");
+             "Which BLAS serves this process, and the remedy if it runs on slow kernels.");
   module.def("slow_kernels", [] {
     const auto slow = slow_kernels();
     return slow ? py::object(py::make_tuple(slow->used, slow->faster)) : py::object(py::none());

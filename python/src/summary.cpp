@@ -17,14 +17,6 @@
 namespace cgmca::python {
 namespace {
 
-py::bytes to_bytes(SharedSummary& summary) {
-  return summary.use([](const Summary& own) { return own.to_bytes(); });
-}
-
-std::unique_ptr<SharedSummary> from_bytes(const py::bytes& bytes) {
-  return std::make_unique<SharedSummary>(Summary::from_bytes(std::string_view(bytes)));
-}
-
 constexpr const char* kDoc = R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None, device='cpu')
 
 All that a fit needs to know of matched samples, in memory that does not grow with their number.
@@ -44,7 +36,7 @@ names : list of str, optional
 feature_names : list of (list of str or None), optional
     Names of each domain's features. They are kept in files and in models.
 device : {'cpu', 'cuda', 'auto'}
-    Where samples are summed up, and where a fit of the summary is computed: 'cuda' is an NVIDIA GPU, 'auto' one where
+    Where samples are summed up, and where a fit of the summary is computed: 'cuda' is an NVIDIA GPU, 'auto' one if
     there is one. A RuntimeError says why it cannot be used.
 
 Examples
@@ -60,11 +52,28 @@ Summary(3, 2) of 100 pairs
 (2,)
 )";
 
+constexpr const char* kAdd =
+    R"(Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary itself.
+
+C-contiguous float64 and float32 arrays are read where they lie, on a GPU too (PyTorch, CuPy) if the summary is there,
+others block by block. The columns of a data frame are put in the order of ``feature_names``, with a warning; other
+names are an error. A summary that is empty and has no names takes those of the frames. If anything is wrong, or on
+Ctrl-C, nothing is added.
+
+``sample_weight`` says how often each sample counts: 2 is the sample twice, 0 leaves it out.)";
+
+constexpr const char* kMerge =
+    R"(Take in another summary's samples. Returns the summary itself. Features whose names are in another order are put
+right, with a warning; other names are an error.
+
+If both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a ValueError unless
+``allow_repeats``. Summaries made in memory do not know where their samples came from.)";
+
 using Names = std::optional<std::vector<std::string>>;
 
 std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std::string& accumulate,
                                             const Names& domain_names,
-                                            const std::optional<std::vector<Names>>& names_of_features,
+                                            const std::optional<std::vector<Names>>& feature_names,
                                             const std::string& device) {
   std::vector<DomainInfo> domains;
   for (const py::handle count : features) domains.emplace_back(count.cast<Index>());
@@ -72,103 +81,86 @@ std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std:
     if (given == domains.size()) return;
     throw InvalidInput(fmt::format("{} for {} domains; there are {}", what, given, domains.size()));
   };
-  if (domain_names) {
-    check_count(domain_names->size(), "names");
-    for (std::size_t i = 0; i < domains.size(); ++i) domains[i].name = (*domain_names)[i];
-  }
-  if (names_of_features) {
-    check_count(names_of_features->size(), "feature names");
-    for (std::size_t i = 0; i < domains.size(); ++i) {
-      if ((*names_of_features)[i]) domains[i].feature_names = *(*names_of_features)[i];
-    }
+  if (domain_names) check_count(domain_names->size(), "names");
+  if (feature_names) check_count(feature_names->size(), "feature names");
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    if (domain_names) domains[i].name = (*domain_names)[i];
+    if (feature_names && (*feature_names)[i]) domains[i].feature_names = *(*feature_names)[i];
   }
   return std::make_unique<SharedSummary>(Summary(std::move(domains),
                                                  need_choice(accumulate, kAccumulates, "way to accumulate"),
                                                  need_choice(device, kDevices, "device")));
 }
 
-std::vector<DomainInfo> domains_of(SharedSummary& summary) {
-  return summary.use([](const Summary& own) {
-    std::vector<DomainInfo> domains;
-    for (Index i = 1; i <= own.domains(); ++i) domains.push_back(own.domain(static_cast<Domain>(i)));
-    return domains;
-  });
-}
-
-// A tuple of convert(item) for all items.
-template <class Item, class Convert>
-py::tuple tuple_of(const std::vector<Item>& items, const Convert& convert) {
-  py::tuple all(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) all[i] = convert(items[i]);
+std::vector<Domain> domains_of(const Summary& summary) {
+  std::vector<Domain> all;
+  for (Index i = 1; i <= summary.domains(); ++i) all.push_back(static_cast<Domain>(i));
   return all;
 }
 
-py::tuple n_features(SharedSummary& summary) {
-  return tuple_of(domains_of(summary), [](const DomainInfo& domain) { return py::int_(domain.features); });
+// get(summary), while no other thread has it.
+template <class Get>
+auto locked(Get get) {
+  return [get](SharedSummary& self) { return self.use(get); };
 }
 
-py::tuple means(SharedSummary& summary) {
-  const auto all = summary.use([](const Summary& own) {
-    std::vector<Vector> result;
-    for (Index i = 1; i <= own.domains(); ++i) result.push_back(own.mean(static_cast<Domain>(i)));
-    return result;
-  });
-  return tuple_of(all, [](const Vector& mean) { return to_array(mean); });
-}
-
-py::tuple names(SharedSummary& summary) {
-  return tuple_of(domains_of(summary), [](const DomainInfo& domain) -> py::object {
-    return domain.name.empty() ? py::object(py::none()) : py::object(py::str(domain.name));
-  });
-}
-
-py::tuple feature_names(SharedSummary& summary) {
-  return tuple_of(domains_of(summary), [](const DomainInfo& domain) -> py::object {
-    return domain.feature_names.empty() ? py::object(py::none()) : py::object(py::cast(domain.feature_names));
-  });
+// A tuple of convert(get(summary, domain)) for all domains; get() without the GIL.
+template <class Get, class Convert>
+auto of_each_domain(Get get, Convert convert) {
+  return [=](SharedSummary& self) {
+    const auto values = self.use([&](const Summary& own) {
+      std::vector<decltype(get(own, Domain::one))> all;
+      for (const Domain domain : domains_of(own)) all.push_back(get(own, domain));
+      return all;
+    });
+    return tuple_of(values, convert);
+  };
 }
 
 std::string described(const Summary& summary) {
   std::vector<Index> features;
-  for (Index i = 1; i <= summary.domains(); ++i) features.push_back(summary.dimension(static_cast<Domain>(i)));
+  for (const Domain domain : domains_of(summary)) features.push_back(summary.dimension(domain));
   const bool weighted = summary.total_weight() != static_cast<double>(summary.samples());
   return fmt::format("Summary({}) of {} {}{}{}", fmt::join(features, ", "), summary.samples(),
                      summary.domains() == 2 ? "pair" : "sample", summary.samples() == 1 ? "" : "s",
                      weighted ? fmt::format(" of the weight {:.6g}", summary.total_weight()) : "");
 }
 
-// By pandas' row labels.
-void check_rows(const py::tuple& arrays, const py::object& sample_weight) {
-  py::list given(arrays), labels;
-  for (std::size_t i = 0; i < arrays.size(); ++i) labels.append(array_name(i, arrays.size()));
-  given.append(sample_weight);
-  labels.append("sample_weight");
-  py::module_::import("cgmca._data.tables").attr("check_rows")(given, labels);
+// How many features of the other summary come into another order by a merge.
+Index moved_by_merge(const Summary& own, const Summary& other) {
+  Index moved = 0;
+  for (const Domain domain : domains_of(own)) {
+    const auto &ours = own.domain(domain).feature_names, &theirs = other.domain(domain).feature_names;
+    if (!ours.empty() && !theirs.empty()) moved += moved_by(order_of(ours, theirs));
+  }
+  return moved;
+}
+
+void add_to(Summary& summary, const MatchedSamples& X, const std::optional<Vector>& weights) {
+  weights ? summary.add(X, *weights) : summary.add(X);
 }
 
 }  // namespace
 
 void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight, bool all) {
   const std::optional<Vector> weights = weights_from(sample_weight);
-  std::vector<DomainInfo> infos = domains_of(*this);
+  auto [infos, empty, accumulate, device] = use([](const Summary& own) {
+    std::vector<DomainInfo> domains;
+    for (const Domain domain : domains_of(own)) domains.push_back(own.domain(domain));
+    return std::tuple(domains, own.samples() == 0, own.accumulate(), own.device());
+  });
   if (arrays.size() != infos.size()) return add_in_order(arrays, weights);  // which refuses them
   if (std::any_of(arrays.begin(), arrays.end(), on_gpu)) return add_from_gpu(arrays, weights);
-  const auto [empty, accumulate, device] =
-      use([](const Summary& own) { return std::tuple(own.samples() == 0, own.accumulate(), own.device()); });
-  const py::module_ names = py::module_::import("cgmca._data.tables");
-  check_rows(arrays, sample_weight);
-  py::tuple ordered(arrays.size());
+  const auto names_before = tuple_of(infos, [](const DomainInfo& info) { return info.feature_names; });
+  const py::tuple prepared =
+      py::module_::import("cgmca._data.tables").attr("to_add")(arrays, names_before, sample_weight);
+  const py::sequence ordered = prepared[0], names = prepared[1];
   bool takes_names = false;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    auto& own_names = infos[i].feature_names;
-    const bool named = !own_names.empty();
-    const py::object found = named || !empty ? py::none() : names.attr("names_of")(arrays[i]);
-    ordered[i] =
-        names.attr("as_array")(arrays[i], named ? py::cast(own_names) : py::none(), array_name(i, arrays.size()));
-    if (found.is_none()) continue;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (!empty || !infos[i].feature_names.empty() || names[i].is_none()) continue;
     // Another number of features is refused below, by its numbers.
-    if (static_cast<Index>(py::len(found)) != infos[i].features) continue;
-    own_names = found.cast<std::vector<std::string>>();
+    if (static_cast<Index>(py::len(names[i])) != infos[i].features) continue;
+    infos[i].feature_names = names[i].cast<std::vector<std::string>>();
     takes_names = true;
   }
   if (!takes_names) return add_in_order(ordered, weights, all);
@@ -183,7 +175,7 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
   });
 }
 
-// Those on the GPU where they lie.
+// Adds samples of which some are on the GPU, where they lie.
 void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights) {
   if (use([](const Summary& own) { return own.device() == Device::cpu; })) {
     throw InvalidInput("samples on a GPU for a summary on the processor: make it with device='cuda', or copy them");
@@ -204,7 +196,7 @@ void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Ve
   }
   use([&](Summary& own) {
     Summary longer = own;
-    weights ? longer.add(X, *weights) : longer.add(X);
+    add_to(longer, X, weights);
     own = std::move(longer);
   });
 }
@@ -234,7 +226,7 @@ std::unique_ptr<SharedSummary> SharedSummary::compressed() {
 // More than one block goes to a copy, which takes the summary's place at the end.
 void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, bool all,
                                  Owner owner) {
-  const std::vector<Samples> domains = matched_samples(arrays);
+  const std::vector<Samples> domains = samples_of(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
   // A GPU works in larger blocks.
   const bool there = use([](const Summary& own) { return own.device() != Device::cpu; });
@@ -249,7 +241,7 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
     return use([&](Summary& own) {
       if (all) return weights ? own.add_all(X, *weights) : own.add_all(X);
-      weights ? own.add(X, *weights) : own.add(X);
+      add_to(own, X, weights);
     });
   }
   std::unique_lock lock(inside_->mutex, std::defer_lock);
@@ -259,7 +251,7 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
   }
   Summary longer = owner == Owner::alone ? std::move(inside_->summary) : inside_->summary;
   const Index before = longer.samples();
-  for_matched_blocks<MatchedSamples>(domains, per_block, [&](Index first, const MatchedSamples& X) {
+  for_blocks<MatchedSamples>(domains, per_block, [&](Index first, const MatchedSamples& X) {
     if (!weights) return longer.add(X);
     const auto mine = weights->segment(first, X.front().cols());
     longer.check(X, mine, before + first);  // which counts samples of weight 0 too
@@ -269,7 +261,7 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
 }
 
 void bind_summary(py::module_& module) {
-  const auto copy_of = [](SharedSummary& self) { return self.use([](const Summary& own) { return own; }); };
+  const auto info = [](const Summary& own, Domain domain) { return own.domain(domain); };
   py::class_<SharedSummary> summary(module, "Summary", kDoc);
   summary
       .def(py::init(&make_summary), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
@@ -280,61 +272,35 @@ void bind_summary(py::module_& module) {
             self.cast<SharedSummary&>().add(arrays, sample_weight);
             return self;
           },
-          py::arg("sample_weight") = py::none(),
-          "Add matched samples, an array for each domain: row i of all of them belongs together. Returns the summary\n"
-          "itself.\n\n"
-          "C-contiguous float64 and float32 arrays are read where they lie, on a GPU too (PyTorch, CuPy) where the\n"
-          "summary is there, others block by block. The columns of a "
-          "data\n"
-          "frame are put in the order of ``feature_names``, with a warning; other names are an error. A summary that "
-          "is\n"
-          "empty and has no names takes those of the frames. If anything is wrong, or on Ctrl-C, nothing is added.\n\n"
-          "``sample_weight`` says how often each sample counts: 2 is the sample twice, 0 leaves it out.")
+          py::arg("sample_weight") = py::none(), kAdd)
       .def(
           "_add_all",
           [](py::object self, const py::args& arrays, const py::object& sample_weight) {
             self.cast<SharedSummary&>().add(arrays, sample_weight, true);
             return self;
           },
-          py::arg("sample_weight") = py::none(), "The same where no others will follow, which makes a fit faster.")
+          py::arg("sample_weight") = py::none(), "The same if no others will follow, which makes a fit faster.")
       .def(
           "merge",
-          [](py::object self, const py::object& other, bool allow_repeats) {
+          [](py::object self, SharedSummary& other, bool allow_repeats) {
             const Repeats repeats = allow_repeats ? Repeats::allow : Repeats::refuse;
-            Index moved = 0;
-            self.cast<SharedSummary&>().use_with(other.cast<SharedSummary&>(), [&](Summary& own, const Summary& that) {
+            const Index moved = self.cast<SharedSummary&>().use_with(other, [&](Summary& own, const Summary& that) {
               own.merge(that, repeats);
-              for (Index i = 1; i <= own.domains(); ++i) {
-                const auto &ours = own.domain(static_cast<Domain>(i)).feature_names,
-                           &theirs = that.domain(static_cast<Domain>(i)).feature_names;
-                if (!ours.empty() && !theirs.empty()) moved += moved_by(order_of(ours, theirs));
-              }
+              return moved_by_merge(own, that);
             });
             const std::string note =
                 fmt::format("{} features of the other summary are put into the order of this one", moved);
             if (moved > 0 && PyErr_WarnEx(PyExc_UserWarning, note.c_str(), 1) != 0) throw py::error_already_set();
             return self;
           },
-          py::arg("other"), py::arg("allow_repeats") = false,
-          "Take in another summary's samples. Returns the summary itself. Features whose names are in another order "
-          "are\n"
-          "put right, with a warning; other names are an error.\n\n"
-          "Where both were made by ``cgmca summarize`` of the same file, its samples would count twice: that is a\n"
-          "ValueError unless ``allow_repeats``. Summaries made in memory do not know where their samples came from.")
-      .def(
-          "with_more",
-          [](SharedSummary& self, const py::sequence& arrays, const py::object& sample_weight) {
-            return self.with_more(arrays, sample_weight);
-          },
-          py::arg("arrays"), py::arg("sample_weight") = py::none(),
-          "A new summary of these samples too, one array for each domain; this one stays as it is.")
-      .def(
-          "merged", [](SharedSummary& self, SharedSummary& other) { return self.merged(other); }, py::arg("other"),
-          "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
-      .def(
-          "compressed", [](SharedSummary& self) { return self.compressed(); },
-          "A new summary of the same samples with none of them waiting as rows, so that there is less to send to "
-          "another\nprocess; this one stays as it is.")
+          py::arg("other"), py::arg("allow_repeats") = false, kMerge)
+      .def("with_more", &SharedSummary::with_more, py::arg("arrays"), py::arg("sample_weight") = py::none(),
+           "A new summary of these samples too, one array for each domain; this one stays as it is.")
+      .def("merged", &SharedSummary::merged, py::arg("other"),
+           "A new summary of the samples of both, as `merge` makes it; both stay as they are.")
+      .def("compressed", &SharedSummary::compressed,
+           "A new summary of the same samples with none of them waiting as rows, so that there is less to send to "
+           "another\nprocess; this one stays as it is.")
       .def(
           "save",
           [](SharedSummary& self, const std::filesystem::path& path, const std::string& note) {
@@ -349,33 +315,38 @@ void bind_summary(py::module_& module) {
             return std::make_unique<SharedSummary>(Summary::load(path.string()));
           },
           py::arg("path"), "Read a file written by ``save`` or by ``cgmca summarize``.")
-      .def_property_readonly(
-          "n_samples", [](SharedSummary& self) { return self.use([](const Summary& own) { return own.samples(); }); },
-          "Samples taken in so far, of a weight above 0.")
-      .def_property_readonly(
-          "total_weight",
-          [](SharedSummary& self) { return self.use([](const Summary& own) { return own.total_weight(); }); },
-          "The sum of their weights; their number where none were given.")
-      .def_property_readonly("n_features", &n_features, "Features of each domain.")
-      .def_property_readonly("means", &means, "Means of the domains.")
-      .def_property_readonly("names", &names, "Names of the domains; None where there is none.")
-      .def_property_readonly("feature_names", &feature_names,
-                             "Names of the features of each domain; None where there are none.")
-      .def_property_readonly(
-          "form", [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.form()); }); },
-          "What it holds: the 'rows' themselves while they are few, else a 'qr' or 'gram' factor.")
-      .def_property_readonly(
-          "accumulate",
-          [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.accumulate()); }); },
-          "How it was told to accumulate.")
-      .def_property_readonly(
-          "device", [](SharedSummary& self) { return self.use([](const Summary& own) { return name(own.device()); }); },
-          "Where it is: 'cpu' or 'cuda'.")
-      .def("__repr__", [](SharedSummary& self) { return self.use(&described); })
-      .def("__copy__", [copy_of](SharedSummary& self) { return std::make_unique<SharedSummary>(copy_of(self)); })
-      .def("__deepcopy__",
-           [copy_of](SharedSummary& self, const py::dict&) { return std::make_unique<SharedSummary>(copy_of(self)); });
-  bind_pickle(summary, &to_bytes, &from_bytes);
+      .def_property_readonly("n_samples", locked([](const Summary& own) { return own.samples(); }),
+                             "Samples taken in so far, of a weight above 0.")
+      .def_property_readonly("total_weight", locked([](const Summary& own) { return own.total_weight(); }),
+                             "The sum of their weights; their number if none were given.")
+      .def_property_readonly("n_features",
+                             of_each_domain(info, [](const DomainInfo& one) { return py::int_(one.features); }),
+                             "Features of each domain.")
+      .def_property_readonly("means",
+                             of_each_domain([](const Summary& own, Domain domain) { return own.mean(domain); },
+                                            [](const Vector& mean) { return to_array(mean); }),
+                             "Means of the domains.")
+      .def_property_readonly("names", of_each_domain(info, [](const DomainInfo& one) { return or_none(one.name); }),
+                             "Names of the domains; None for a domain without a name.")
+      .def_property_readonly("feature_names",
+                             of_each_domain(info, [](const DomainInfo& one) { return or_none(one.feature_names); }),
+                             "Names of the features of each domain; None for a domain without names.")
+      .def_property_readonly("form", locked([](const Summary& own) { return name(own.form()); }),
+                             "What it holds: the 'rows' themselves while they are few, else a 'qr' or 'gram' factor.")
+      .def_property_readonly("accumulate", locked([](const Summary& own) { return name(own.accumulate()); }),
+                             "How it was told to accumulate.")
+      .def_property_readonly("device", locked([](const Summary& own) { return name(own.device()); }),
+                             "Where it is: 'cpu' or 'cuda'.")
+      .def("__repr__", locked(&described));
+  bind_copies(summary, [](SharedSummary& self) {
+    return std::make_unique<SharedSummary>(self.use([](const Summary& own) { return own; }));
+  });
+  bind_pickle(
+      summary,
+      [](SharedSummary& self) { return py::bytes(self.use([](const Summary& own) { return own.to_bytes(); })); },
+      [](const py::bytes& bytes) {
+        return std::make_unique<SharedSummary>(Summary::from_bytes(std::string_view(bytes)));
+      });
 }
 
 }  // namespace cgmca::python

@@ -22,8 +22,9 @@ class ArrayFiles:
     >>> files = ArrayFiles(paths)
     >>> files.features, files.count()
     ((3, 2), 4)
-    >>> [block.tolist() for block in next(files.blocks(range(1, 3)))]
-    [[[3.0, 4.0, 5.0], [6.0, 7.0, 8.0]], [[2.0, 3.0], [4.0, 5.0]]]
+    >>> first, blocks = next(files.blocks(range(1, 3)))
+    >>> first, [block.tolist() for block in blocks]
+    (1, [[[3.0, 4.0, 5.0], [6.0, 7.0, 8.0]], [[2.0, 3.0], [4.0, 5.0]]])
     >>> folder.cleanup()
     """
 
@@ -34,16 +35,18 @@ class ArrayFiles:
         self.feature_names = [tuple(reader.feature_names) or None for reader in self._readers]
 
     def count(self) -> int:
-        """Of the samples. ValueError where files have other numbers of them."""
+        """The number of samples. ValueError if it is not the same in all files."""
         counts = [reader.count_samples() for reader in self._readers]
         if len(set(counts)) > 1:
             shapes = ", ".join(f"'{path}' {count}" for path, count in zip(self.paths, counts))
             raise ValueError(f"matched samples need as many rows in every file, not {shapes}")
         return int(counts[0])
 
-    def blocks(self, rows: range) -> Iterator[List[Any]]:
-        """The arrays of these rows, of all files, some at a time; once, for the files are read forwards. ValueError for
-        NaN and infinity, with their place."""
+    def blocks(self, rows: range) -> Iterator[Tuple[int, List[Any]]]:
+        """The number of the first row, and an array of each file, for some of these rows at a time.
+
+        Once, because files are read forwards. ValueError for NaN and infinity, with their place.
+        """
         for reader in self._readers:
             reader.skip(rows.start)
         size = block_samples(sum(self.features), _BYTES)
@@ -56,4 +59,4 @@ class ArrayFiles:
                     row, column = np.argwhere(~np.isfinite(block))[0]
                     raise ValueError(f"'{path}' holds {block[row, column]} at {reader.place(first + row, column)}; "
                                      "remove or mend such samples first")
-            yield blocks
+            yield first, blocks

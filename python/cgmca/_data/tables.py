@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .._base import warn_user
+from .domains import labels
 
 _LISTED = 8  # names that a message lists
 
@@ -74,6 +75,10 @@ def is_sparse(data: Any) -> bool:
     return hasattr(data, "tocsr") and hasattr(data, "toarray")
 
 
+def _dense(data: Any) -> Any:
+    return data.toarray() if is_sparse(data) else data
+
+
 def plain(data: Any) -> Any:
     """What NumPy understands: the values of an Arrow table, and those of a data frame or masked array that has missing
     values.
@@ -124,10 +129,12 @@ def _numbers(column: Any) -> Any:
     return np.asarray(values, dtype=np.float64)
 
 
-def as_array(data: Any, expected: Optional[Sequence[str]], label: str) -> Any:
-    """A table as an array in the expected order; everything else as it is. `Summary.add` calls it."""
-    data = plain(in_order(data, expected, label))
-    return data.toarray() if is_sparse(data) else data
+def to_add(arrays: Sequence[Any], names: Sequence[Sequence[str]], sample_weight: Any) -> Tuple[List[Any], List[Any]]:
+    """Tables as arrays, with their columns in the order of `names`; and the names they came with. For `Summary.add`."""
+    called = labels(len(arrays))
+    check_rows([*arrays, sample_weight], [*called, "sample_weight"])
+    ordered = [_dense(plain(in_order(data, own, name))) for data, own, name in zip(arrays, names, called)]
+    return ordered, [names_of(data) for data in arrays]
 
 
 def like(given: Any, values: Any, names: Optional[Sequence[str]]) -> Any:
@@ -258,71 +265,58 @@ def all_finite(X: Any) -> bool:
 
 
 def rows_with_nan(X: Any) -> Any:
-    """A boolean for each row."""
+    """A boolean for each row.
+
+    >>> rows_with_nan(np.array([[1, 2], [3, np.nan]]))
+    array([False,  True])
+    """
+    if X.dtype.kind != "f":
+        return np.zeros(X.shape[0], dtype=bool)
     if is_sparse(X):
         X = X.tocsr()
         found = np.zeros(X.shape[0], dtype=bool)
         found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
         return found
-    if X.dtype.kind != "f":
-        return np.zeros(len(X), dtype=bool)
-    parts = [np.isnan(X[rows]).any(axis=1) for rows in blocks(*X.shape)]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
-
-
-def first_nan(X: Any) -> Tuple[int, Optional[Tuple[int, int]]]:
-    """How many NaN there are, and the place of the first.
-
-    >>> first_nan(np.array([[1, 2], [3, np.nan]]))
-    (1, (1, 1))
-    """
-    count, place = 0, None
-    for rows in blocks(*X.shape):
-        part = np.isnan(X[rows].toarray() if is_sparse(X) else X[rows])
-        if place is None and part.any():
-            row, column = np.argwhere(part)[0]
-            place = rows.start + int(row), int(column)
-        count += int(part.sum())
-    return count, place
+    return np.concatenate([np.isnan(X[rows]).any(axis=1) for rows in blocks(*X.shape)] or [np.zeros(0, dtype=bool)])
 
 
 def nan_message(X: Any, label: str, domain: int, names: Optional[Sequence[str]], advice: str,
                 before: int = 0) -> Optional[str]:
-    """What is wrong with an array that holds NaN; None where it holds none. Rows count from `before` on."""
-    if X.dtype.kind != "f":
+    """What is wrong with an array that holds NaN; None if it holds none. Rows count from `before` on."""
+    bad = rows_with_nan(X)
+    if not bad.any():
         return None
-    count, place = first_nan(X)
-    if place is None:
-        return None
-    row, column = place
+    row, count = int(bad.argmax()), sum(int(np.isnan(_dense(X[rows])).sum()) for rows in blocks(*X.shape))
+    column = int(np.isnan(_dense(X[row:row + 1])).argmax())
     name = f" ('{names[column]}')" if names else ""
     return (f"domain {domain} holds NaN at row {before + row}, column {column}{name}, counted from 0. It is the first "
-            f"of {count} NaN in {int(rows_with_nan(X).sum())} of the {X.shape[0]} rows of {label}; {advice}")
+            f"of {count} NaN in {int(bad.sum())} of the {X.shape[0]} rows of {label}; {advice}")
 
 
 def map_rows(X: Any, function: Callable[[Any], Any], missing: str, message: Callable[[Any, int], Optional[str]],
              before: int = 0) -> Any:
-    """function(X) for rows without NaN; rows with NaN stay NaN where `missing` is 'pass', else they are an error."""
+    """function(X) for rows without NaN; rows with NaN stay NaN if `missing` is 'pass', else they are an error."""
     if is_sparse(X):
-        parts = [map_rows(X[rows].toarray(), function, missing, message, rows.start) for rows in blocks(*X.shape)]
-        return np.concatenate(parts)
+        return np.concatenate([map_rows(X[rows].toarray(), function, missing, message, rows.start)
+                               for rows in blocks(*X.shape)])
     if all_finite(X):
         return function(X)
-    holds_nan = rows_with_nan(X)
-    if missing != "pass" and holds_nan.any():
+    bad = rows_with_nan(X)
+    if missing != "pass" and bad.any():
         raise ValueError(message(X, before))
-    good = function(checked_finite(X[~holds_nan]))
-    result = np.full((len(X), good.shape[1]), np.nan)
-    result[~holds_nan] = good
-    return result
-
-
-def checked_finite(X: Any) -> Any:
-    if not all_finite(X):
-        row, column = np.argwhere(~np.isfinite(X))[0]
+    good = X[~bad]
+    if not all_finite(good):
+        row, column = np.argwhere(~np.isfinite(good))[0]
         raise ValueError(f"the samples hold infinity (inf), first at row {row}, column {column}, counted from 0, of "
                          "those without NaN")
-    return X
+    return among(function(good), ~bad)
+
+
+def among(rows: Any, kept: Any) -> Any:
+    """The rows where `kept` says so, rows of NaN elsewhere."""
+    result = np.full((len(kept), rows.shape[1]), np.nan)
+    result[kept] = rows
+    return result
 
 
 # Complex numbers

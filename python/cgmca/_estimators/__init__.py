@@ -4,5 +4,5 @@ from .estimator import CGMCA, MCA
 
 __all__ = ["CGMCA", "MCA"]
 
-for estimator in (CGMCA, MCA):
-    estimator.__module__ = __name__  # what pickles name, whatever the files are called
+for _kind in (CGMCA, MCA):
+    _kind.__module__ = __name__  # what pickles name, whatever the files are called

@@ -1,78 +1,56 @@
-"""CGMCA and MCA."""
+"""CGMCA, and MCA beside it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+import functools
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Union
 
-from .._data.domains import are_several, as_given, by_number
-from .matching import Matching
+import numpy as np
+from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
+                          TransformerMixin)
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from .._base import (accepts_old_names, as_choice, as_count, as_fraction, as_number, check_array, check_n_features,
+                     validate_data, warn_user)
+from .._data import device, tables
+from .._data.domains import (all_given, as_given, by_number, given, holds_domains, is_dict, label, labels, names_of_new,
+                             number_of)
+from .certificate import Certificate, FitWarning, Regularized, Start
+from .correlation_tests import CorrelationTest, CorrelationTests, FTest
+from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, is_flat, names_of, need_y,
+                      unchanged_on_failure)
+from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    Array = NDArray[np.float64]
+    Progress = Optional[Callable[[SearchProgress], object]]
 
 
-class _Several:
-    """`transform` and `fit_transform` for any number of domains.
-
-    scikit-learn's set_output wraps the methods of these names that `Matching` has, and its wrapper understands one
-    array or a pair, but no list and no dict. So these two stand before them.
-    """
-
-    def transform(self, X: Any, Y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
-        """Domain 1, and domain 2 if given, in the common space; or each domain of a list or dict.
-
-        Parameters
-        ----------
-        X, Y : array-like
-            A table's columns must have the names they had in `fit`. Those of X must be in the same order too, as in all
-            of scikit-learn; those of Y are put in order, with a warning. X may also be a list with an array for each
-            domain, None for one that is absent, or a dict by the domains' names.
-        missing : {'error', 'pass'}
-            NaN is an error, or makes rows of NaN.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components), or a pair of them when Y is given
-            ``set_output(transform="pandas")`` makes the first a data frame. For a list a list of arrays, for a dict a
-            dict of arrays.
-        """
-        if Y is not None or not are_several(X):
-            return super().transform(X, Y, missing=missing)  # type: ignore[misc]
-        names = self._domain_names()  # type: ignore[attr-defined]
-        found = {number: self._apply(rows, number, missing)  # type: ignore[attr-defined]
-                 for number, rows in by_number(X, names)}
-        return as_given(X, found, names)
-
-    def fit_transform(self, X: Any, Y: Optional[ArrayLike] = None, *, y: Optional[ArrayLike] = None,
-                      sample_weight: Optional[ArrayLike] = None) -> Any:
-        """``fit(X, Y).transform(X)``: domain 1 in the common space, one array. For a list or dict, all domains.
-
-        One array is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which
-        that step can do nothing. ``fit(X, Y).transform(X, Y)`` gives both domains.
-        """
-        if Y is None and y is None and are_several(X):
-            fitted = self.fit(X, sample_weight=sample_weight)  # type: ignore[attr-defined]
-            return fitted.transform(X)
-        return super().fit_transform(X, Y, y=y, sample_weight=sample_weight)  # type: ignore[misc]
-
-
-class CGMCA(_Several, Matching):
+class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,  # type: ignore[misc]
+            RegressorMixin, BaseEstimator):
     """Covariance-generalized matching component analysis.
 
     Finds affine maps ``A_[0] (x - means_[0])`` and ``A_[1] (y - means_[1])`` into one common space that bring matched
-    pairs as close together as possible while each map's output has exactly the prescribed covariance. Two domains are
+    pairs as close together as possible, while each map's output has exactly the prescribed covariance. Two domains are
     given as ``fit(X, Y)``, any number as ``fit([X1, X2, X3])`` or as a dict.
 
     Parameters
     ----------
     covariance : {'identity', 'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'}, array of shape (k, k), \
 `Covariance`, or a pair or list of these, one for each domain
-        Covariance of all maps' outputs, or of each one's. 'identity' is plain matching component analysis, whose
-        directions are those of canonical correlation analysis; 'data1', 'data2', … are the best approximation of
-        that domain's own covariance of rank ``n_components``; 'correlation' gives each common direction its
-        correlation as standard deviation; 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of
-        one of domain 2 (and needs a ridge, or more pairs than features), 'likelihood1' likewise, for two domains only;
-        `Covariance` gives one by a factor or by standard deviations.
+        Covariance of all maps' outputs, or of each one's.
+
+        - 'identity' is plain matching component analysis. Its directions are those of canonical correlation analysis.
+        - 'data1', 'data2', … are the best approximation, of rank ``n_components``, of that domain's own covariance.
+        - 'correlation' gives each common direction its correlation as standard deviation.
+        - 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of a sample of domain 2, and
+          'likelihood1' likewise. Both are for two domains, and need a ridge or more pairs than features.
+        - `Covariance` gives one by a factor or by standard deviations.
     n_components : int, optional
         Dimensions of the common space for 'identity' (default: as many as the data allow) and 'correlation', rank for
         'data1', 'data2', …. An array has its own.
@@ -86,12 +64,12 @@ class CGMCA(_Several, Matching):
     accumulate : {'auto', 'qr', 'gram'}
         How pairs are summarized, see `Summary`.
     device : {'cpu', 'cuda', 'auto'}
-        Where they are summarized and the fit is computed, see `Summary`, which also takes arrays that lie on a GPU.
+        Where they are summarized and the fit is computed, see `Summary`. With 'cuda' the samples may lie on a GPU.
     calibrate : int, optional
         Measure the errors of translations on so many parts of the pairs, each left out in turn; 10 is a good choice.
     graph : {'full', 'path', 'star:D'} or array of shape (m, m)
-        Which domains are compared with which: every pair, 1-2, 2-3, …, domain D with every other; or the weights of all
-        pairs, symmetric and none negative.
+        Which domains are compared: every pair; 1-2, 2-3, …; domain D with every other; or the weights of all pairs,
+        symmetric and none negative.
     random_state : int, RandomState or None
         What the random starts of the search for more than two domains are drawn from. The same number gives the same
         maps. Two domains have a closed form and need no search.
@@ -104,33 +82,27 @@ class CGMCA(_Several, Matching):
     ----------
     A_, means_ : tuples of arrays, one for each domain
         The maps: z = A (x - mean).
-    canonical_correlations_ : array
-        For two domains.
-    common_correlations_ : array of shape (m, m, n_components)
-        Of every pair of domains, along each coordinate of the common space.
     certificate_ : Certificate
         How far the maps are from the prescribed covariances, and from the best possible. The first are rounding
         errors. So is the second if the fit is ``certified``, as it always is for two domains; otherwise a `FitWarning`
         says so.
-    ranks_ : tuple of int
-    n_components_, n_samples_, n_domains_, n_features_in_ : int
-    domain_names_, feature_names_ : tuples, one entry for each domain
-    feature_names_in_ : array of str
-        Of domain 1, if X had names.
-    feature_names_y_ : array of str, or None
-        Of domain 2, if Y had names.
+    ranks_, n_components_, n_samples_, n_domains_, domain_names_, feature_names_, common_correlations_
+        What was fitted, of any number of domains.
+    canonical_correlations_, coef_, intercept_, feature_names_y_
+        Of two domains.
     x_rotations_, y_rotations_, x_weights_, y_weights_, x_loadings_, y_loadings_ : arrays of shape (n_features, c)
-        As in scikit-learn's CCA: canonical directions, the same with length 1, and the covariances of the features with
-        the scores along them.
-    coef_, intercept_ : arrays
-        ``predict(X)`` is ``X @ coef_.T + intercept_``. Like the six before, for two domains.
+        Of two domains, as in scikit-learn's CCA.
+    n_features_in_, feature_names_in_
+        Of domain 1; the names only if X had some.
     summary_ : Summary
         The pairs taken in by `partial_fit`.
 
     Notes
     -----
+    Domain 1 is ``X`` and domain 2 is ``y``, with one column or many, as in scikit-learn.
+
     The covariance shapes the common space: distances, neighbours, fused features. It does not change the translation
-    from one domain to the other as long as both covariances are the same; for that use the default 'lmmse'.
+    from one domain to the other if both covariances are the same; for that use the default 'lmmse'.
 
     Other Python threads run while the library works. Ctrl-C stops it within a moment, in the search for the maps of more
     than two domains too.
@@ -146,6 +118,9 @@ class CGMCA(_Several, Matching):
     >>> bool(np.linalg.norm(denoised - clean) < 0.6 * np.linalg.norm(noisy - clean))
     True
     """
+
+    n_features_in_: int
+    summary_: _core.Summary
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
@@ -165,11 +140,767 @@ class CGMCA(_Several, Matching):
         self.max_sweeps = max_sweeps
         self.max_seconds = max_seconds
 
-    def _covariance_setting(self) -> Any:
-        return self.covariance
+    # Fitting
+
+    @accepts_old_names
+    def fit(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
+            extra: Any = None, missing: str = "error", progress: Progress = None) -> Self:
+        """Find the maps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_x), or a list or dict of arrays
+            Samples of domain 1: an array, a data frame (pandas, polars), a pyarrow Table or a SciPy sparse matrix.
+            C-contiguous float64 arrays are used where they lie; other types are converted block by block. The names of
+            a table's columns are kept and checked at every later use.
+
+            Or samples of any number of domains, without y: a list with an array for each, or a dict of such arrays,
+            whose keys become the domains' names. Row i of all of them belongs together.
+        y : array-like of shape (n_samples, n_features_y) or (n_samples,)
+            Samples of domain 2: row i belongs to row i of X.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each pair counts, any number from 0 on: 2 is the same as the pair twice, 0 leaves it out. Weights
+            are counts, not precisions: their sum takes the place of n, in error bars too.
+        extra : list or dict of arrays, optional
+            Samples without partners, as many as there are: ``[more_X, None]`` or ``[None, more_y]``, with one entry for
+            each domain, or a dict by the domains' names. They improve that domain's mean and covariance.
+        missing : {'error', 'drop'}
+            NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
+        progress : callable, optional
+            Called with a `SearchProgress` while the maps of more than two domains are searched for, at the first sweep
+            of each ascent and some fifty times a second. What it raises ends the search. Two domains need no search.
+
+        Returns
+        -------
+        self
+        """
+        report, folds = as_progress(progress), as_count("calibrate", self.calibrate)
+        with unchanged_on_failure(self):
+            samples = self._matched(X, y, sample_weight, missing, first=True, least=2)
+            summary = self._new_summary(samples)
+            settings = self._settings(len(samples.arrays), extra_samples(extra, summary, missing))
+            model = fit_model(added(summary, samples, all=True), report, **settings)
+            if folds is not None:
+                dense = [rows.toarray() if tables.is_sparse(rows) else rows for rows in samples.arrays]
+                dealt = _core.Folds(summary.n_features, folds, 1, 1).with_more(dense, samples.weights)
+                model = _core.calibrate(model, dealt, report, **settings)
+            self.__dict__.pop("summary_", None)
+            self._model, self._one_dimensional = model, samples.one_dimensional
+        return self
+
+    @accepts_old_names
+    def partial_fit(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
+                    missing: str = "error") -> Self:
+        """Take in more matched samples. The maps are computed when they are next needed.
+
+        The samples gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
+        summary: after it `partial_fit` begins anew, with a warning. The parameters are those of `fit`. A table's columns
+        must be in the same order each time.
+        """
+        self._refuse_to_calibrate("partial_fit")
+        first = "summary_" not in vars(self)
+        if first and "_model" in vars(self):
+            warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
+                      "them by partial_fit", FitWarning)
+        with unchanged_on_failure(self):
+            samples = self._matched(X, y, sample_weight, missing, first=first, least=1)
+            summary = self._new_summary(samples) if first else self.summary_
+            pending = _Pending(summary, self)  # which refuses bad settings before the samples are taken in
+            pending.summary = self.summary_ = added(summary, samples)
+            if first:
+                self._one_dimensional = samples.one_dimensional
+            self._model = pending
+        return self
+
+    @accepts_old_names
+    def fit_summary(self, summary: _core.Summary, *, extra: Any = None, progress: Progress = None) -> Self:
+        """Find the maps for the samples of a `Summary`, from however many blocks, files or processes.
+
+        ``extra`` and ``progress`` are as in `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> summary = cgmca.Summary(4, 3)
+        >>> for _ in range(10):
+        ...     X = random.normal(size=(50, 4))
+        ...     summary = summary.add(X, X[:, :3] + random.normal(size=(50, 3)))
+        >>> cgmca.MCA(n_components=2).fit_summary(summary).A_[0].shape
+        (2, 4)
+        """
+        self._refuse_to_calibrate("fit_summary")
+        settings = self._settings(len(summary.n_features), extra_samples(extra, summary, "error"))
+        self._model = fit_model(summary, as_progress(progress), **settings)
+        self.__dict__.pop("summary_", None)
+        self._one_dimensional = False
+        self._keep_names(summary.feature_names[0], summary.n_features[0])
+        return self
+
+    @accepts_old_names
+    def fit_transform(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None) -> Any:
+        """``fit(X, y).transform(X)``: domain 1 in the common space, one array. For a list or dict, all domains.
+
+        One array is what a `Pipeline` passes on to its next step. scikit-learn's CCA returns a pair here, with which
+        that step can do nothing. ``fit(X, y).transform(X, y)`` gives both domains.
+        """
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    # Maps into the common space and back
+
+    @accepts_old_names
+    def transform(self, X: Any, y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
+        """Domain 1, and domain 2 if given, in the common space; or each domain of a list or dict.
+
+        Parameters
+        ----------
+        X, y : array-like
+            A table's columns must have the names they had in `fit`, in the same order. X may also be a list with an
+            array for each domain, None for one that is absent, or a dict by the domains' names.
+        missing : {'error', 'pass'}
+            NaN is an error, or makes rows of NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components), or a pair of them when y is given
+            ``set_output(transform="pandas")`` makes the first a data frame. For a list a list of arrays, for a dict a
+            dict of arrays.
+        """
+        names = self._domain_names()
+        return as_given(X, y, {domain: self._applied(rows, domain, missing, strict=True)
+                               for domain, rows in given(X, y, names)}, names)
+
+    def apply(self, X: ArrayLike, domain: Union[int, str] = 1, *, missing: str = "error") -> Array:
+        """Samples of one domain, given by number or name, in the common space; ``apply(Y, domain=2)`` needs no X.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 5))
+        >>> Y = X[:, :3] + 0.5 * random.normal(size=(200, 3))
+        >>> model = cgmca.MCA(n_components=2).fit(X, Y)
+        >>> Z = model.apply(Y, domain=2)
+        >>> np.allclose(np.cov(Z.T), np.eye(2))     # the prescribed covariance
+        True
+        """
+        applied: Array = self._applied(X, number_of(domain, self._domain_names()), missing)
+        return applied
+
+    @accepts_old_names
+    def inverse_transform(self, X: Any, y: Optional[ArrayLike] = None, *, method: str = "exact",
+                          iterations: Optional[int] = None, tolerance: Optional[float] = None) -> Any:
+        """Points of the common space as samples of domain 1, and those of y as samples of domain 2.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n_samples, n_components)
+            For a data frame the samples are a data frame, with the names of the domain's features. X may also be a list
+            with points for each domain (or None), or a dict by the domains' names; the samples come as that does.
+        method : {'exact', 'mahalanobis', 'lmmse', 'lsqr'}
+            'exact': of all samples that map to the point the one nearest to the mean; 'mahalanobis': the most likely
+            one; 'lmmse': best linear estimate, for points that come from the *other* domain's map (of two domains
+            only); 'lsqr': iterative and stopped early.
+        iterations, tolerance : int, float
+            For 'lsqr': at most so many steps (20), and when to stop before (1e-6).
+        """
+        model, names = self._fitted(), self._domain_names()
+
+        def back(Z: ArrayLike, domain: int) -> Any:
+            name = label(domain, len(names))
+            taken = device.taken(Z, name)
+            if device.is_there(taken):
+                return device.like(Z, model.invert(domain, taken, method, iterations, tolerance))
+            points = check_array(tables.plain(taken), dtype="numeric", input_name=name)
+            return tables.like(taken, model.invert(domain, points, method, iterations, tolerance), self._names(domain))
+
+        return as_given(X, y, {domain: back(Z, domain) for domain, Z in given(X, y, names)}, names)
+
+    @accepts_old_names
+    def fuse(self, X: Any = None, y: Optional[ArrayLike] = None, *, method: str = "estimate") -> Array:
+        """One point of the common space for each sample, from whatever domains are given.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Matched samples of domain 1 and 2; one of them may be left out. Of any number of domains X alone is a list
+            with an array for each, or None for one that is absent, or a dict by the domains' names. A sample with NaN
+            in one domain is fused from the others.
+        method : {'estimate', 'mean'}
+            'estimate': the best linear estimate of the mean of all domains' points, also where some are absent;
+            'mean': the mean of the points there are.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, ``n_components_``)
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(100, 3))
+        >>> Y = X[:, :2] + random.normal(size=(100, 2))
+        >>> model = cgmca.MCA().fit(X, Y)
+        >>> np.allclose(model.fuse(X, Y), (model.apply(X) + model.apply(Y, 2)) / 2)
+        True
+        >>> model.fuse(y=Y).shape
+        (100, 2)
+        """
+        model = self._fitted()
+        present = [one for one in given(X, y, self._domain_names(), "fuse") if one[1] is not None]
+        if not present:
+            raise ValueError("fuse needs " + ("samples of at least one domain" if holds_domains(X) else "X, y or both"))
+        self._check_rows(present)
+        fused: Array = model.fuse([domain for domain, _ in present], [self._dense(*one) for one in present], method)
+        return fused
+
+    # Translations
+
+    def translate(self, X: Any, source: Any = None, target: Union[int, str] = 1, method: str = "lmmse",
+                  return_std: bool = False, *, return_interval: Optional[float] = None,
+                  iterations: Optional[int] = None, tolerance: Optional[float] = None, missing: str = "error") -> Any:
+        """Samples of one domain, or of several together, as samples of another.
+
+        Of two domains ``translate(Y)`` leads from domain 2 to domain 1, the way that `predict` does not go.
+        ``translate(X, 1, 2)`` is what ``predict(X)`` gives.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features of the source), or several of them
+            The columns of a table are put in the order of the fit by their names, with a warning; other names are an
+            error. From several domains: a list with an array for each of ``source``; without ``source`` a list with an
+            array for each domain, None for the target and others that are absent; or a dict by the domains' names. A
+            sample with NaN in some of them is translated from the others.
+        source, target : int or str, number or name of a domain; source also a list of them
+            Default: domain 2 of two domains, to domain 1.
+        method : {'lmmse', 'exact', 'mahalanobis', 'lsqr'}
+            'lmmse', the best linear estimate, is the one to use. Only it has standard errors, and only it translates
+            from several domains. The others invert the target's map, see `inverse_transform`.
+        return_std : bool
+            Return (samples, standard errors), of the same shape, for 'lmmse'. They are those of new samples: measured
+            on held-out pairs if the estimator has ``calibrate`` (for translations from all other domains), else in
+            closed form, which is too small if fewer components than the data allow were chosen.
+        return_interval : float, optional
+            A probability, as 0.9: return (samples, lower limits, upper limits) that hold the true value with it.
+        iterations, tolerance : int, float
+            For 'lsqr': at most so many steps (20), and when to stop before (1e-6).
+        missing : {'error', 'pass'}
+            NaN is an error, or makes rows of NaN. From several domains this concerns samples with NaN in all of them.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features of the target)
+            For a data frame or Table, one of the same kind, with the names of the target's features and X's index.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X1 = random.normal(size=(200, 4))
+        >>> X2, X3 = X1[:, :3] + random.normal(size=(200, 3)), X1 + random.normal(size=(200, 4))
+        >>> model = cgmca.MCA(3).fit({"optical": X1, "radar": X2, "infrared": X3})
+        >>> both = model.translate([X2, X3], source=[2, 3], target=1)
+        >>> np.array_equal(both, model.translate({"radar": X2, "infrared": X3}, target="optical"))
+        True
+        >>> bool(np.linalg.norm(both - X1) < np.linalg.norm(model.translate(X2, source="radar") - X1))
+        True
+        """
+        model, to = self._fitted(), number_of(target, self._domain_names())
+        probability = as_number("return_interval", return_interval)
+        with_errors = return_std or probability is not None
+        if with_errors and method != "lmmse":
+            raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none; use method='lmmse'")
+        if return_std and probability is not None:
+            raise ValueError("give return_std or return_interval, not both")
+        sources = self._sources(X, source)
+        if len(sources) == 1:
+            (number, X), = sources
+            found = [self._map(X, number, missing,
+                               lambda rows: model.translate(number, to, rows, method, iterations, tolerance))]
+            if with_errors:
+                found.append(self._map(X, number, missing, lambda rows: model.errors(number, to, rows, probability)))
+        elif method != "lmmse" or iterations is not None or tolerance is not None:
+            raise ValueError(f"'{method}' translates from one domain; from {len(sources)} together only 'lmmse' does, "
+                             "which needs no iterations and no tolerance")
+        else:
+            found = self._translated_together(sources, to, missing, with_errors, probability)
+        if probability is not None:
+            found = [found[0], found[0] - found[1], found[0] + found[1]]
+        made = tuple(tables.like(sources[0][1], rows, self._names(to)) for rows in found)
+        return made if with_errors else made[0]
+
+    def predict(self, X: ArrayLike, *, missing: str = "error") -> Array:
+        """Domain 2 from domain 1, as predictions of scikit-learn go: the best linear estimate. For two domains.
+
+        It is ``translate(X, 1, 2)`` as an array, and ``X @ coef_.T + intercept_``. The other way is `translate`'s own:
+        ``translate(Y)`` estimates domain 1 from domain 2. If `fit` had a one-dimensional y, so is the result.
+
+        scikit-learn's CCA predicts as if all its correlations were 1, which estimates too much; this does not.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 3))
+        >>> Y = X[:, :2] + random.normal(size=(200, 2))
+        >>> model = cgmca.MCA().fit(X, Y)
+        >>> np.allclose(model.predict(X), X @ model.coef_.T + model.intercept_)
+        True
+        """
+        model = self._predicting("predict")
+        predicted: Array = self._map(X, 1, missing, lambda rows: model.translate(1, 2, rows, "lmmse"), strict=True)
+        return predicted.ravel() if vars(self).get("_one_dimensional", False) else predicted
+
+    @accepts_old_names
+    def score(self, X: ArrayLike, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None) -> float:
+        """R² of ``predict(X)``, the mean over the features of y: 1 is perfect, 0 is what the mean would attain.
+
+        It is what ``scoring="r2"`` computes, and can be compared between covariances, numbers of components, ranks and
+        ridges; `GridSearchCV` uses it. ``sample_weight`` weighs the samples of the score.
+        """
+        self._predicting("score")
+        need_y(self, y)
+        self._check_rows([(1, X), (2, y)], sample_weight)
+        expected = self._finite(2, y, strict=True)
+        found = self.predict(X)
+        if len(found) != len(expected):
+            raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
+                             "matched pairs need as many of each")
+        return float(r2_score(expected, found, sample_weight=sample_weight))
+
+    @accepts_old_names
+    def verify(self, X: Any, y: Optional[ArrayLike] = None, *,
+               sample_weight: Optional[ArrayLike] = None) -> dict[str, Any]:
+        """What the maps attain on given matched samples, from these and the maps alone.
+
+        X and y, or a list or dict of all domains, and ``sample_weight`` are those of `fit`.
+
+        Returns
+        -------
+        dict
+            ``objective`` is the mean squared distance of the mapped pairs, ``covariance_trace`` its scale (that of
+            pairs that have nothing to do with each other), ``constraint_residuals`` and ``mean_residuals`` how far
+            covariance and mean of each map's output are from what was prescribed, ``samples`` the number of matched
+            samples, ``total_weight`` the sum of their weights. ``best_objective`` is what no maps with these
+            covariances can go below on these samples; ``proof`` says what that rests on, ``gap`` how far the maps may
+            be from it, and ``certified`` whether they attain it. All of these are computed anew. ``claims`` has, for
+            all else that the model holds and the samples can tell (means, variances, loadings, correlations, ranks,
+            bound), how far it is from what was computed anew: rounding errors, or the model was tampered with.
+        """
+        present = all_given(X, y, self._domain_names(), "verify")
+        self._check_rows(present, sample_weight)
+        arrays = [self._finite(*one) for one in present]
+        return self._fitted().attained(arrays, tables.weights_of(sample_weight, len(arrays[0])))
+
+    # What the fit found
+
+    @property
+    def A_(self) -> Tuple[Optional[Array], ...]:
+        """The linear parts of the maps, one a domain, (n_components, n_features) each: z = A (x - mean)."""
+        return self._fitted().matrices
+
+    @property
+    def means_(self) -> Tuple[Optional[Array], ...]:
+        """Means of the domains."""
+        return self._fitted().means
+
+    @property
+    def n_domains_(self) -> int:
+        """How many domains were fitted."""
+        return len(self._domain_names())
+
+    @property
+    def domain_names_(self) -> Tuple[Optional[str], ...]:
+        """Names of the domains, the keys of the dict that was fitted; None for a domain without a name."""
+        return tuple(self._domain_names())
+
+    @property
+    def feature_names_(self) -> Tuple[Optional[List[str]], ...]:
+        """Names of each domain's features; None for a domain without names."""
+        return tuple(self._known().feature_names)
+
+    @property
+    def feature_names_y_(self) -> Optional[NDArray[np.object_]]:
+        """Names of domain 2's features; None if y had none. Those of domain 1 are in ``feature_names_in_``."""
+        self._check_two("feature_names_y_", "feature_names_ has those of every domain")
+        names = self._names(2)
+        return np.array(names, dtype=object) if names else None
+
+    @property
+    def ranks_(self) -> Tuple[int, ...]:
+        """Ranks of the domains' data."""
+        return self.certificate_.ranks
+
+    @property
+    def n_components_(self) -> int:
+        """Dimensions of the common space."""
+        return self._fitted().common_dimension
+
+    @property
+    def n_samples_(self) -> int:
+        """Matched samples that the maps were fitted to."""
+        return self._fitted().samples
+
+    @property
+    def _n_features_out(self) -> int:  # for get_feature_names_out
+        return self.n_components_
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The proof that these are the maps asked for."""
+        entries = self._fitted().certificate()
+        return Certificate(constrained=tuple(Regularized(*one) for one in entries.pop("constrained")),
+                           starts=tuple(Start(*one) for one in entries.pop("starts")), **entries)
+
+    @property
+    def canonical_correlations_(self) -> Array:
+        """Correlations of the pairs of canonical directions, descending; for two domains.
+
+        If few of more than 1,200 directions were needed, only theirs and the next one or a few more are known.
+        """
+        self._check_two("canonical_correlations_", "common_correlations_ has those of every pair")
+        return self.certificate_.singular_B
+
+    @property
+    def common_correlations_(self) -> Array:
+        """Correlation of every pair of domains along each coordinate of the common space, (m, m, n_components).
+
+        They are those of the samples fitted, and 0 if a covariance has no variance along a coordinate.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(300, 4))
+        >>> model = cgmca.MCA(2).fit([X, X[:, :3] + random.normal(size=(300, 3)), X + random.normal(size=X.shape)])
+        >>> model.common_correlations_.shape
+        (3, 3, 2)
+        """
+        model = self._fitted()
+        found = np.ones((model.count, model.count, model.common_dimension))
+        for i in range(model.count):
+            for j in range(i):
+                found[i, j] = found[j, i] = model.common_correlations(i + 1, j + 1)
+        return found
+
+    def tests(self) -> CorrelationTests:
+        """Whether the canonical correlations are more than chance, by their theory for normal data.
+
+        Entry k tests whether the correlations from number k + 1 on are zero: Wilks with Rao's F, Bartlett and Lawley's
+        chi-squared, Pillai, Hotelling and Lawley, Roy. From the correlations, the number of pairs and the ranks alone.
+
+        Raises
+        ------
+        ValueError
+            If the theory does not hold: more than two domains, a ridge, ``max_rank``, extra samples, too few pairs,
+            weights whose sum is not whole. Use `permutation_test` then. Other weights are taken for counts, because a
+            model keeps only their sum.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(100, 4))
+        >>> tests = cgmca.MCA().fit(X, X[:, :3] @ [[1, 0], [0, 0], [0, 0]] + random.normal(size=(100, 2))).tests()
+        >>> tests.significant()
+        1
+        >>> bool(tests[0].wilks.p < 1e-6 and tests[1].wilks.p > 0.01)
+        True
+        """
+        self._check_two("tests", "use permutation_test")
+        return CorrelationTests(CorrelationTest(first, correlation, *(FTest(*one) for one in statistics), *chi)
+                                for first, correlation, statistics, chi in self._fitted().tests())
+
+    # As CCA of scikit-learn calls them. There is no n_iter_, because the fit is in closed form.
+
+    @property
+    def x_rotations_(self) -> Array:
+        """Canonical directions of domain 1, (n_features_x, c): ``(X - means_[0]) @ x_rotations_`` has unit variances.
+
+        c is the rank of the prescribed covariance. The columns point where those of ``CCA(scale=False)`` do, up to
+        sign; those of CCA have other lengths. For the identity covariance they are the rows of ``A_[0]``.
+
+        With a ridge the variances are 1 under the covariance that was whitened, a Θ + b I with a and b of
+        ``certificate_.constrained[0]``.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> X, Y = np.random.default_rng(0).normal(size=(2, 100, 4))
+        >>> model = cgmca.MCA(2).fit(X, Y)
+        >>> np.allclose((X - model.means_[0]) @ model.x_rotations_, model.transform(X))
+        True
+        """
+        return self._rotations(1, "x_rotations_")
+
+    @property
+    def y_rotations_(self) -> Array:
+        """Canonical directions of domain 2, (n_features_y, c)."""
+        return self._rotations(2, "y_rotations_")
+
+    @property
+    def x_weights_(self) -> Array:
+        """``x_rotations_`` with columns of length 1. They are weights of the data themselves: nothing is deflated."""
+        rotations = self._rotations(1, "x_weights_")
+        return rotations / np.linalg.norm(rotations, axis=0)
+
+    @property
+    def y_weights_(self) -> Array:
+        """``y_rotations_`` with columns of length 1."""
+        rotations = self._rotations(2, "y_weights_")
+        return rotations / np.linalg.norm(rotations, axis=0)
+
+    @property
+    def x_loadings_(self) -> Array:
+        """Covariance of domain 1's features with its canonical scores, (n_features_x, c).
+
+        X is ``means_[0] + scores @ x_loadings_.T`` but for what the c directions leave out.
+        With a ridge it is the covariance under a Θ + b I, see ``x_rotations_``.
+        """
+        return self._loadings(1, "x_loadings_")
+
+    @property
+    def y_loadings_(self) -> Array:
+        """Covariance of domain 2's features with its canonical scores, (n_features_y, c)."""
+        return self._loadings(2, "y_loadings_")
+
+    @property
+    def coef_(self) -> Array:
+        """Linear part of `predict`, (n_features_y, n_features_x): ``X @ coef_.T + intercept_``."""
+        self._check_two("coef_", "translate goes from any of them to any")
+        return self._fitted().linear(1, 2)
+
+    @property
+    def intercept_(self) -> Array:
+        """Constant part of `predict`, (n_features_y,)."""
+        self._check_two("intercept_", "translate goes from any of them to any")
+        mean_x, mean_y = self._fitted().means
+        return mean_y - self.coef_ @ mean_x
+
+    def _rotations(self, domain: int, what: str) -> Array:
+        self._check_two(what, "A_ and means_ have its maps")
+        return np.ascontiguousarray(self._fitted().weights(domain).T)
+
+    def _loadings(self, domain: int, what: str) -> Array:
+        c = self._rotations(domain, what).shape[1]
+        return np.ascontiguousarray(self._fitted().loadings(domain)[:, :c])
+
+    def _check_two(self, what: str, instead: str) -> None:
+        """For an attribute that only two domains have."""
+        m = len(self._domain_names())
+        if m != 2:
+            raise AttributeError(f"{what} is about two domains, and this fit has {m}; {instead}")
+
+    def _predicting(self, method: str) -> _core.Model:
+        model = self._fitted()
+        if model.count != 2:
+            raise ValueError(f"{method} goes from X to y, which are two domains, and this fit has {model.count}: "
+                             "use translate, from any of them to any")
+        return model
+
+    # The model and its names
+
+    def _known(self) -> Any:
+        """What knows the names of domains and features: the model, or the summary of a fit that is not needed yet."""
+        check_is_fitted(self)
+        return self._model.summary if isinstance(self._model, _Pending) else self._model
+
+    def _fitted(self) -> _core.Model:
+        check_is_fitted(self)
+        return self._model.get() if isinstance(self._model, _Pending) else self._model
+
+    def _domain_names(self) -> list[Optional[str]]:
+        return list(self._known().names)
+
+    def _names(self, domain: int) -> Optional[List[str]]:
+        """Names of a domain's features in the fit, None if there are none."""
+        names: Optional[List[str]] = self._known().feature_names[domain - 1]
+        return names
+
+    def _keep_names(self, names: Optional[Sequence[str]], features: int) -> None:
+        """What scikit-learn knows of domain 1."""
+        self.__dict__.pop("feature_names_in_", None)
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = features
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
+        return {"requires_y": True, "preserves_dtype": [np.float64]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    # Samples to fit
+
+    def _settings(self, m: int, extra: Optional[List[Any]] = None) -> dict[str, Any]:
+        """The settings of a fit of m domains; `extra` are the extra samples of each, or None."""
+        return {"covariances": as_covariances(self.covariance, self.n_components, m),
+                "rank_tol": as_fraction("rank_tol", self.rank_tol),
+                "max_rank": [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", self.max_rank, m)],
+                "ridge": [as_ridge(one) for one in per_domain("ridge", self.ridge, m)], "extra": extra or [None] * m,
+                "graph": self.graph,
+                **as_search(self.random_state, self.random_starts, self.max_sweeps, self.max_seconds)}
+
+    def _refuse_to_calibrate(self, method: str) -> None:
+        if self.calibrate is not None:
+            raise ValueError(f"calibrate deals the pairs to folds, which {method} does not keep; use fit")
+
+    def _matched(self, X: Any, y: Any, sample_weight: Any, missing: str, *, first: bool, least: int) -> Matched:
+        """Samples of all domains, checked. The library finds NaN and infinity, and names row and column.
+
+        `first`: they decide features and names; otherwise they must be like those before. `least`: so few are enough.
+        """
+        as_choice("missing", missing, ("error", "drop"))
+        new_names = names_of_new(X) if first else None
+        if not holds_domains(X):
+            need_y(self, y)
+            arrays = [X, y]
+        elif len(X) < 2:
+            raise ValueError(f"samples of {len(X)} domain; {type(self).__name__} matches those of at least 2")
+        else:
+            names = (new_names or [None] * len(X)) if first else self._domain_names()
+            arrays = [rows for _, rows in all_given(X, y, names, "a fit")]
+        m = len(arrays)
+        if not first and m != len(self._domain_names()):
+            raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
+        one_dimensional, feature_names = not holds_domains(X) and is_flat(y), [names_of(rows) for rows in arrays]
+        tables.check_rows([*arrays, sample_weight], [*labels(m), "sample_weight"])
+        arrays = [self._taken(rows, domain, m, first=first, strict=True, least=least)
+                  for domain, rows in enumerate(arrays, start=1)]
+        self._check_there(arrays, missing)
+        weights = tables.weights_of(sample_weight, arrays[0].shape[0], whole=least > 1)
+        if missing == "drop" and len({rows.shape[0] for rows in arrays}) == 1:
+            bad = np.any([tables.rows_with_nan(rows) for rows in arrays], axis=0)
+            if bad.any():
+                warn_user(f"{bad.sum()} of {len(bad)} {'pairs' if m == 2 else 'samples'} were left out because they "
+                          f"hold NaN, the first of them at row {bad.argmax()} (counted from 0)")
+                arrays = [rows[~bad] for rows in arrays]
+                weights = None if weights is None else weights[~bad]
+        return Matched(arrays, weights, new_names, feature_names, one_dimensional)
+
+    def _check_there(self, arrays: Sequence[Any], missing: str) -> None:
+        """Refuses what cannot be done with arrays on a GPU; the library checks their numbers there."""
+        name = next((name for rows, name in zip(arrays, labels(len(arrays))) if device.is_there(rows)), None)
+        if name is not None and self.device == "cpu":
+            raise ValueError(f"{name} lies on a GPU, and device is 'cpu': set device='cuda', or copy it to host memory")
+        if name is not None and (missing != "error" or self.calibrate is not None):
+            what = "calibrate" if missing == "error" else f"missing='{missing}'"
+            raise ValueError(f"{name} lies on a GPU; {what} needs arrays in host memory")
+
+    def _new_summary(self, samples: Matched) -> _core.Summary:
+        """An empty summary for such samples."""
+        return _core.Summary(*(rows.shape[1] for rows in samples.arrays), accumulate=self.accumulate,
+                             names=samples.domain_names, feature_names=samples.feature_names, device=self.device)
+
+    # Samples to use
+
+    def _taken(self, X: Any, domain: int, m: int, *, first: bool = False, strict: bool = False, least: int = 1) -> Any:
+        """Samples of one of m domains: an array, a sparse matrix or a `DeviceArray`, with the columns in order.
+
+        `first`: they decide what later ones must be. `strict`: columns in another order are an error.
+        """
+        name = label(domain, m)
+        X = device.taken(X, name)
+        if device.is_there(X):
+            if first and domain == 1:
+                self._keep_names(None, X.shape[1])
+            return X
+        if domain > 1:
+            X = X if first else tables.in_order(X, self._names(domain), name, strict=strict)
+            return as_columns(X, name, finite=False, accept_sparse="csr")
+        # Domain 1, as scikit-learn checks X, with the names of any table, not pandas' alone.
+        tables.refuse_complex(X, name)
+        names, by_pandas = tables.names_of(X), tables.is_pandas(X)
+        if not first and not (strict and by_pandas):  # scikit-learn itself checks the order of pandas' columns
+            X = tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
+        numbers = tables.plain(X)  # or a ValueError that names the columns without any
+        options: dict[str, Any] = {"dtype": "numeric", "accept_sparse": "csr", "finite": False,
+                                   "ensure_min_samples": least}
+        if by_pandas:
+            X = X if numbers is X else tables.like(X, numbers, list(X.columns))
+            return validate_data(self, X, reset=first, **options)
+        if names is None:
+            return validate_data(self, numbers, reset=first, **options)
+        X = check_array(numbers, input_name="X", estimator=self, **options)
+        if first:
+            self._keep_names(names, X.shape[1])
+        check_n_features(self, X)
+        return X
+
+    def _dense(self, domain: int, X: Any, strict: bool = False) -> Any:
+        """Samples as an array in host memory."""
+        m = len(self._domain_names())
+        X = self._taken(X, domain, m, strict=strict)
+        if device.is_there(X):
+            raise TypeError(f"{label(domain, m)} lies on a GPU; here arrays in host memory are needed")
+        return X.toarray() if tables.is_sparse(X) else X
+
+    def _finite(self, domain: int, X: Any, strict: bool = False) -> Any:
+        """The same without NaN and infinity."""
+        message = self._nan_message(domain, "leave such samples out")
+        return tables.map_rows(self._dense(domain, X, strict), lambda rows: rows, "error", message)
+
+    def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
+        """function(rows) for the samples of a domain, with NaN as `missing` says."""
+        as_choice("missing", missing, ("error", "pass"))
+        message = self._nan_message(domain, "missing='pass' makes rows of NaN of them")
+        rows = self._taken(X, domain, len(self._domain_names()), strict=strict)
+        if not device.is_there(rows):
+            return tables.map_rows(rows, function, missing, message)
+        if not rows._all_finite():  # on a GPU rows with NaN become rows of NaN by themselves
+            tables.map_rows(rows.numpy(), lambda own: own, missing, message)
+        return device.like(X, function(rows))
+
+    def _applied(self, X: Any, domain: int, missing: str, *, strict: bool = False) -> Any:
+        model = self._fitted()
+        return self._map(X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict)
+
+    def _nan_message(self, domain: int, advice: str) -> Callable[[Any, int], Optional[str]]:
+        name = label(domain, len(self._domain_names()))
+        return lambda rows, before: tables.nan_message(rows, name, domain, self._names(domain), advice, before)
+
+    def _check_rows(self, present: Sequence[Tuple[int, Any]], sample_weight: Any = None) -> None:
+        called = labels(len(self._domain_names()))
+        tables.check_rows([rows for _, rows in present] + [sample_weight],
+                          [called[domain - 1] for domain, _ in present] + ["sample_weight"])
+
+    def _sources(self, X: Any, source: Any) -> List[Tuple[int, Any]]:
+        """(number, samples) of each domain to translate from."""
+        names = self._domain_names()
+        if is_dict(X) and source is not None:
+            raise ValueError("a dict of samples says itself which domains they are of; leave source out")
+        if holds_domains(X) and source is None:
+            return by_number(X, names)
+        if source is None and len(names) != 2:
+            raise ValueError(f"source must say which of the {len(names)} domains the samples are of")
+        source = source if isinstance(source, (list, tuple)) else [2 if source is None else source]
+        X = X if holds_domains(X) else [X]
+        if len(source) != len(X):
+            raise ValueError(f"source names {len(source)} of the domains, and there are {len(X)} arrays")
+        return [(number_of(domain, names), rows) for domain, rows in zip(source, X)]
+
+    def _translated_together(self, sources: List[Tuple[int, Any]], to: int, missing: str, with_errors: bool,
+                             probability: Optional[float]) -> List[Any]:
+        """Translations from several domains, and their errors if asked for. A sample that has none is refused, or NaN."""
+        as_choice("missing", missing, ("error", "pass"))
+        self._check_rows(sources)
+        numbers, arrays = [domain for domain, _ in sources], [self._dense(*one) for one in sources]
+        kept = np.ones(len(arrays[0]), bool)
+        if missing == "pass" and len({len(rows) for rows in arrays}) == 1:
+            kept = ~np.all([tables.rows_with_nan(rows) for rows in arrays], axis=0)
+            arrays = arrays if kept.all() else [rows[kept] for rows in arrays]
+        found = self._fitted().estimate(numbers, arrays, to, with_errors, probability)
+        return [rows if kept.all() else tables.among(rows, kept) for rows in found]
 
 
-class MCA(_Several, Matching):
+class MCA(CGMCA):
     """Matching component analysis: `CGMCA` with the identity covariance.
 
     Its directions are those of canonical correlation analysis, scaled to unit variance.
@@ -191,22 +922,25 @@ class MCA(_Several, Matching):
     array([0.9, 0. ])
     """
 
+    covariance = "identity"  # an MCA of 0.2 that comes from a pickle has no attribute of this name
+
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
                  rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
                  graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
                  max_seconds: Optional[float] = None, device: str = "cpu") -> None:
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.ridge = ridge
-        self.rank_tol = rank_tol
-        self.accumulate = accumulate
-        self.device = device
-        self.calibrate = calibrate
-        self.graph = graph
-        self.random_state = random_state
-        self.random_starts = random_starts
-        self.max_sweeps = max_sweeps
-        self.max_seconds = max_seconds
+        super().__init__("identity", n_components, max_rank=max_rank, ridge=ridge, rank_tol=rank_tol,
+                         accumulate=accumulate, calibrate=calibrate, graph=graph, random_state=random_state,
+                         random_starts=random_starts, max_sweeps=max_sweeps, max_seconds=max_seconds, device=device)
 
-    def _covariance_setting(self) -> Any:
-        return "identity"
+
+def _around_set_output(wrapped: Any) -> Any:
+    """A method that set_output has wrapped: the wrapper knows one array and a pair, so lists and dicts go around it."""
+    @functools.wraps(wrapped)
+    def method(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        return (wrapped.__wrapped__ if holds_domains(X) else wrapped)(self, X, *args, **options)
+
+    return method
+
+
+CGMCA.transform = _around_set_output(CGMCA.transform)  # type: ignore[method-assign]
+CGMCA.fit_transform = _around_set_output(CGMCA.fit_transform)  # type: ignore[method-assign]

@@ -11,16 +11,15 @@ import numpy as np
 from .. import _core
 from .._data.domains import number_of
 from .._estimators import CGMCA, MCA
-from .._estimators.matching import keep_names
 
 
-def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
+def save(estimator: CGMCA, path: Union[str, os.PathLike[str]], *,
          domain: Union[int, str, None] = None) -> None:
     """Write a fitted estimator's maps to a safetensors file that the command line and C++ read too.
 
     The file appears whole or not at all. With ``domain``, a number or a name, it holds that domain's map
-    alone. What the library does not know of an estimator is in the file's note: that it is an `MCA`, and that Y had
-    one dimension.
+    alone. The file's note has what the library does not know of an estimator: that it is an `MCA`, and that y had one
+    dimension.
 
     Examples
     --------
@@ -33,7 +32,7 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
     >>> bool((cgmca.load(path).transform(X) == model.transform(X)).all())
     True
     """
-    if not isinstance(estimator, (CGMCA, MCA)):
+    if not isinstance(estimator, CGMCA):
         raise TypeError(f"save takes a fitted CGMCA or MCA, not {type(estimator).__name__}")
     model = estimator._fitted()
     if domain is not None:
@@ -46,7 +45,7 @@ def save(estimator: Union[CGMCA, MCA], path: Union[str, os.PathLike[str]], *,
     model.save(os.fspath(path), json.dumps(note) if note else "")  # else the file is that of C++ and the command line
 
 
-def load(path: Union[str, os.PathLike[str]]) -> Union[CGMCA, MCA]:
+def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     """Read a model written by `save`, by ``cgmca fit`` or by C++, as the estimator that was saved, or as `CGMCA`.
 
     Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph and those of the
@@ -66,16 +65,12 @@ def load(path: Union[str, os.PathLike[str]]) -> Union[CGMCA, MCA]:
         "max_rank": _once([rank or None for rank in settings["max_rank"]]), "ridge": _once(settings["ridge"]),
         "rank_tol": settings["rank_tol"], "calibrate": model.calibration_folds or None,
         "graph": _graph_of(model.certificate()["weights"]), **search}
-    estimator: Union[CGMCA, MCA]
-    if note.get("estimator") == "MCA":
-        estimator = MCA(**parameters)
-    else:
-        estimator = CGMCA(covariances[0] if same else tuple(covariances), **parameters)
+    estimator = MCA(**parameters) if note.get("estimator") == "MCA" else CGMCA(
+        covariances[0] if same else tuple(covariances), **parameters)
     estimator._model = model
     estimator._one_dimensional = note.get("one_dimensional") is True
-    if model.has(1):
-        estimator.n_features_in_ = model.features(1)
-        keep_names(estimator, model.feature_names(1))
+    if model.means[0] is not None:
+        estimator._keep_names(model.feature_names[0], model.features(1))
     return estimator
 
 
@@ -117,7 +112,7 @@ def _covariance_of(model: _core.Model, domain: int) -> Any:
     kind = model.settings()["covariance"][domain - 1]
     if kind != "matrix":
         return kind
-    if not model.has(domain):
+    if model.means[domain - 1] is None:
         return "identity"
     M = model.mixing(domain)
     return M @ M.T

@@ -129,7 +129,7 @@ def to_onnx(model: Any, what: str = "translate", *, source: Any = None, target: 
     graph = _Graph(onnx, dtype)
     if what == "apply":
         number = number_of(domain, names)
-        t = graph.centred(graph.input(_name(number, names), fitted.features(number)), fitted.mean(number))
+        t = graph.centred(graph.input(_name(number, names), fitted.features(number)), fitted.means[number - 1])
         graph.output("mapped", graph.times(t, fitted.weights(number).T, fitted.mixing(number).T), fitted.common_dimension)
         doc = f"domain {number} in the common space"
     elif what == "translate":
@@ -146,7 +146,7 @@ def _name(number: int, names: Sequence[Optional[str]]) -> str:
 
 def _sources(source: Any, to: int, names: Sequence[Optional[str]], fitted: Any) -> List[int]:
     if source is None:
-        return [number for number in range(1, len(names) + 1) if number != to and fitted.has(number)]
+        return [number for number in range(1, len(names) + 1) if number != to and fitted.means[number - 1] is not None]
     return [number_of(one, names) for one in (source if isinstance(source, (list, tuple)) else [source])]
 
 
@@ -184,17 +184,17 @@ def _fuse(graph: _Graph, fitted: Any, names: Sequence[Optional[str]], domains: A
     given = [number_of(one, names) for one in domains] if domains is not None else list(range(1, m + 1))
     if not given or len(set(given)) < len(given):
         raise ValueError(f"domains is {domains!r}; give each domain that is present once")
-    X = graph.centred(_stacked(graph, fitted, names, given), np.concatenate([fitted.mean(one) for one in given]))
+    X = graph.centred(_stacked(graph, fitted, names, given), np.concatenate([fitted.means[one - 1] for one in given]))
     parts = []
     for number in range(1, m + 1):
         if number not in given:
             found = fitted.translation(given, number, None)
-            parts.append(found["right"].T @ (found["left"].T @ fitted.matrix(number).T))
+            parts.append(found["right"].T @ (found["left"].T @ fitted.matrices[number - 1].T))
             continue
         sizes = [fitted.features(one) for one in given]
         first = sum(sizes[:given.index(number)])
         part = np.zeros((sum(sizes), fitted.common_dimension))
-        part[first:first + fitted.features(number)] = fitted.matrix(number).T
+        part[first:first + fitted.features(number)] = fitted.matrices[number - 1].T
         parts.append(part)
     graph.output("fused", graph.times(X, sum(parts) / m), fitted.common_dimension)
     return f"the mean of all {m} domains' points from {', '.join(_name(number, names) for number in given)}"

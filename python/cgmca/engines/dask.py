@@ -11,7 +11,7 @@ What uses the maps is lazy, chunk by chunk.
 >>> cgmca.dask.translate(model, Y).mean().compute().shape
 ()
 
-In place of X and Y there may be a list or a dict with one array for each domain, as for `CGMCA.fit`. Frames keep their
+In place of X and y there may be a list or a dict with one array for each domain, as for `CGMCA.fit`. Frames keep their
 columns' names. `docs/scale.md` says what moves between workers, and when.
 """
 
@@ -30,23 +30,23 @@ except ImportError as absent:
     raise ImportError("cgmca.dask needs Dask: pip install 'cgmca[dask]', or Debian's python3-dask") from absent
 
 from .. import _core
+from .._base import accepts_old_names
 from .._data import tables
-from .._data.domains import are_several, as_given, by_number, in_all_domains, label, names_of_new, number_of
-from .._estimators import CGMCA, MCA
-from .._tune import TuneResult, tune_folds
-from .parts import Recipe, check_version, named
+from .._data.domains import as_given, given, label, labels, new_domains, number_of
+from .._estimators import CGMCA
+from .._tune import TuneResult, tune_parts
+from .parts import Recipe, Use
 
 __all__ = ["fit", "fuse", "summarize", "transform", "translate", "tune"]
 
-Estimator = Union[CGMCA, MCA]
 
-
-def summarize(X: Any, Y: Any = None, *, sample_weight: Any = None, accumulate: str = "auto") -> _core.Summary:
+@accepts_old_names
+def summarize(X: Any, y: Any = None, *, sample_weight: Any = None, accumulate: str = "auto") -> _core.Summary:
     """The `Summary` of all samples, computed now.
 
     Parameters
     ----------
-    X, Y : Dask array or data frame; X also a list or dict of them, one for each domain
+    X, y : Dask array or data frame; X also a list or dict of them, one for each domain
         Row i of all of them belongs together. Chunks of rows may differ: the others are cut into the chunks of X. Frames
         and arrays of unknown lengths must have as many partitions as X, of the same lengths. Otherwise turn frames into
         arrays of known lengths by ``to_dask_array(lengths=True)``.
@@ -55,84 +55,75 @@ def summarize(X: Any, Y: Any = None, *, sample_weight: Any = None, accumulate: s
     accumulate : {'auto', 'qr', 'gram'}
         See `Summary`.
     """
-    names, domains, weights = _matched(X, Y, sample_weight)
+    names, domains, weights = _matched(X, y, sample_weight)
     recipe = Recipe(tuple(domain.features for domain in domains), names=names, accumulate=accumulate,
-                           feature_names=tuple(domain.names for domain in domains))
+                    feature_names=tuple(domain.names for domain in domains))
     summary: _core.Summary = _reduced(recipe, domains, weights)
     return summary
 
 
-def fit(estimator: Estimator, X: Any, Y: Any = None, *, sample_weight: Any = None, extra_X: Any = None,
-        extra_Y: Any = None, extra: Any = None) -> Any:
+@accepts_old_names
+def fit(estimator: CGMCA, X: Any, y: Any = None, *, sample_weight: Any = None, extra: Any = None) -> Any:
     """Fit `CGMCA` or `MCA` to Dask arrays or data frames; returns the estimator.
 
-    X, Y and ``sample_weight`` are as in `summarize`; ``extra_X``, ``extra_Y`` and ``extra`` are arrays in memory, as in
-    `CGMCA.fit`. The result is that of ``estimator.fit`` with the same samples, to rounding.
+    X, y and ``sample_weight`` are as in `summarize`; ``extra`` are arrays in memory, as in `CGMCA.fit`. The result is
+    that of ``estimator.fit`` with the same samples, to rounding.
     """
     estimator._refuse_to_calibrate("cgmca.dask.fit")
-    summary = summarize(X, Y, sample_weight=sample_weight, accumulate=estimator.accumulate)
-    return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
+    return estimator.fit_summary(summarize(X, y, sample_weight=sample_weight, accumulate=estimator.accumulate),
+                                 extra=extra)
 
 
-def tune(X: Any, Y: Any = None, *, sample_weight: Any = None, **settings: Any) -> TuneResult:
+@accepts_old_names
+def tune(X: Any, y: Any = None, *, sample_weight: Any = None, **settings: Any) -> TuneResult:
     """`cgmca.tune` over the matched samples of two or more Dask arrays or data frames, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
-    themselves and are refused. Each part of the data is divided into folds separately, so other chunks give other folds.
+    rank_tol, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
+    refused. Each part of the data is divided into folds separately, so other chunks give other folds.
     """
-    names, domains, weights = _matched(X, Y, sample_weight)
+    names, domains, weights = _matched(X, y, sample_weight)
     features = tuple(domain.features for domain in domains)
-    return tune_folds(lambda folds: _reduced(Recipe(features, folds=folds), domains, weights),
-                       names or [None] * len(domains), **settings)
+    return tune_parts(lambda folds: _reduced(Recipe(features, folds=folds), domains, weights),
+                      names or [None] * len(domains), [domain.names for domain in domains], **settings)
 
 
-def transform(model: Estimator, X: Any, Y: Any = None, *, missing: str = "error") -> Any:
+@accepts_old_names
+def transform(model: CGMCA, X: Any, y: Any = None, *, missing: str = "error") -> Any:
     """Domain 1, and domain 2 if given, in the common space, lazily; or each domain of a list or dict.
 
     An array for an array, a data frame for a data frame. See `CGMCA.transform`.
     """
-    names = model._domain_names()
-    given = by_number(X, names) if Y is None and are_several(X) else [
-        (number, rows) for number, rows in ((1, X), (2, Y)) if rows is not None]
-    out = list(model.get_feature_names_out())
-    found = {number: _mapped(model, [(number, rows)], "apply", {"domain": number, "missing": missing}, out)
-             for number, rows in given}
-    if Y is None and are_several(X):
-        return as_given(X, found, names)
-    return found[1] if Y is None else (found[1], found[2])
+    names, out = model._domain_names(), list(model.get_feature_names_out())
+    found = {number: _mapped(model, [(number, rows)], "apply", {"missing": missing}, out)[0]
+             for number, rows in given(X, y, names)}
+    return as_given(X, y, found, names)
 
 
-def translate(model: Estimator, X: Any, source: Any = None, target: Union[int, str] = 1, method: str = "lmmse",
+def translate(model: CGMCA, X: Any, source: Any = None, target: Union[int, str] = 1, method: str = "lmmse",
               return_std: bool = False, *, return_interval: Optional[float] = None, missing: str = "error") -> Any:
     """Samples of one domain, or of several together, as samples of another, lazily.
 
     A data frame gives a data frame with the names of the target's features. See `CGMCA.translate`.
     """
-    given = model._sources(X, source)
     to = number_of(target, model._domain_names())
-    options: Dict[str, Any] = {"source": [number for number, _ in given], "target": to, "method": method,
-                               "missing": missing}
-    names = model._names(to)
-    out = list(names) if names else [f"x{j}" for j in range(model._fitted().features(to))]
     if return_std and return_interval is not None:
         raise ValueError("give return_std or return_interval, not both")
+    options = {"target": to, "method": method, "missing": missing, "return_std": return_std,
+               "return_interval": return_interval}
+    out = list(model._names(to) or [f"x{j}" for j in range(model._fitted().features(to))])
     results = 2 if return_std else 3 if return_interval is not None else 1
-    if results > 1:
-        options.update(return_std=return_std, return_interval=return_interval)
-    parts = [_mapped(model, given, "translate", options, out, part=part if results > 1 else None)
-             for part in range(results)]
-    return parts[0] if results == 1 else tuple(parts)
+    found = _mapped(model, model._sources(X, source), "translate", options, out, results)
+    return found[0] if results == 1 else tuple(found)
 
 
-def fuse(model: Estimator, X: Any = None, Y: Any = None, *, method: str = "estimate") -> Any:
+@accepts_old_names
+def fuse(model: CGMCA, X: Any = None, y: Any = None, *, method: str = "estimate") -> Any:
     """One point of the common space for each sample, from whatever domains are given, lazily. See `CGMCA.fuse`."""
-    names = model._domain_names()
-    given = by_number(X, names) if Y is None and are_several(X) else [
-        (number, rows) for number, rows in ((1, X), (2, Y)) if rows is not None]
-    if not given:
+    present = [(number, rows) for number, rows in given(X, y, model._domain_names(), "fuse") if rows is not None]
+    if not present:
         raise ValueError("fuse needs samples of at least one domain")
-    return _mapped(model, given, "fuse", {"method": method}, list(model.get_feature_names_out()))
+    return _mapped(model, present, "fuse", {"method": method}, list(model.get_feature_names_out()))[0]
 
 
 # Samples as blocks of rows
@@ -150,24 +141,17 @@ def _is_frame(data: Any) -> bool:
     return hasattr(data, "map_partitions") and hasattr(data, "to_dask_array")
 
 
-def _matched(X: Any, Y: Any, weights: Any) -> Tuple[Optional[Tuple[str, ...]], List[_Domain], Any]:
+def _matched(X: Any, y: Any, weights: Any) -> Tuple[Optional[Tuple[str, ...]], List[_Domain], Any]:
     """The domains' names, their samples and the weights, all cut into the same blocks of rows."""
-    domain_names = None
-    if Y is None:
-        if not are_several(X) or len(X) < 2:
-            raise ValueError("give X and Y, or as X a list or dict with samples of at least two domains")
-        domain_names = names_of_new(X)
-        given = in_all_domains(X, domain_names or [None] * len(X), "a fit")
-    else:
-        given = [X, Y]
-    m = len(given)
-    arrays = [_as_array(rows, label(number, m)) for number, rows in enumerate(given, start=1)]
-    weights = None if weights is None else _as_array(weights, "sample_weight")
-    arrays = _cut_alike(arrays + ([] if weights is None else [weights]),
-                        [label(number, m) for number in range(1, m + 1)] + ["sample_weight"])
-    feature_names = [tables.names_of(rows) if _is_frame(rows) else None for rows in given]
-    domains = [_Domain(rows, tuple(names) if names else None) for rows, names in zip(arrays, feature_names)]
-    return tuple(domain_names) if domain_names else None, domains, arrays[m] if weights is not None else None
+    domain_names, frames = new_domains(X, y, "cgmca.dask")
+    called = labels(len(frames))
+    arrays = [_as_array(rows, name) for rows, name in zip(frames, called)]
+    if weights is not None:
+        arrays.append(_as_array(weights, "sample_weight"))
+    arrays = _cut_alike(arrays, [*called, "sample_weight"])
+    names = [tables.names_of(rows) if _is_frame(rows) else None for rows in frames]
+    domains = [_Domain(rows, tuple(own) if own else None) for rows, own in zip(arrays, names)]
+    return tuple(domain_names) if domain_names else None, domains, arrays[-1] if weights is not None else None
 
 
 def _as_array(data: Any, name: str) -> Any:
@@ -309,62 +293,36 @@ def _threads() -> int:
 
 # Maps, chunk by chunk
 
-def _mapped(model: Estimator, given: Sequence[Tuple[int, Any]], method: str, options: Dict[str, Any],
-            columns: List[str], part: Optional[int] = None) -> Any:
-    """model.method of each chunk: an array, or a frame where all that is given are frames."""
-    use = _Use([number for number, _ in given], method, options, len(columns), part, _core.__version__)
-    names = [label(number, len(model._domain_names())) for number, _ in given]
+def _mapped(model: CGMCA, present: Sequence[Tuple[int, Any]], method: str, options: Dict[str, Any], columns: List[str],
+            results: int = 1) -> List[Any]:
+    """What model.method returns for each chunk: arrays, or frames if all that is given are frames."""
+    use = Use(method, [number for number, _ in present], options)
+    names = [label(number, len(model._domain_names())) for number, _ in present]
     shared = dask.delayed(model, traverse=False)  # one copy for each worker, not for each chunk
-    if all(_is_frame(rows) for _, rows in given):
-        frames = [rows for _, rows in given]
+    if all(_is_frame(rows) for _, rows in present):
+        frames = [rows for _, rows in present]
         for frame, name in zip(frames, names):
             if frame.npartitions != frames[0].npartitions:
                 raise ValueError(f"{names[0]} has {frames[0].npartitions} partitions and {name} has "
                                  f"{frame.npartitions}; repartition one as the other")
         from dask.dataframe import map_partitions
-        return map_partitions(_use_frames, *frames, model=shared, use=use, columns=columns,
-                              meta={name: np.float64 for name in columns}, align_dataframes=False)
-    arrays = _cut_alike([_as_array(rows, name) for (_, rows), name in zip(given, names)], names)
-    return dask.array.map_blocks(_use_arrays, *arrays, model=shared, use=use, dtype=np.float64,
-                                 chunks=(arrays[0].chunks[0], (len(columns),)), meta=np.empty((0, 0)))
+        return [map_partitions(_use_frames, *frames, model=shared, use=use, columns=columns, part=part,
+                               meta={name: np.float64 for name in columns}, align_dataframes=False)
+                for part in range(results)]
+    arrays = _cut_alike([_as_array(rows, name) for (_, rows), name in zip(present, names)], names)
+    return [dask.array.map_blocks(_use_arrays, *arrays, model=shared, use=use, width=len(columns), part=part,
+                                  dtype=np.float64, chunks=(arrays[0].chunks[0], (len(columns),)),
+                                  meta=np.empty((0, 0))) for part in range(results)]
 
 
-class _Use(NamedTuple):
-    """One of a model's methods, for samples of some domains."""
-
-    domains: List[int]
-    method: str
-    options: Dict[str, Any]
-    width: int
-    part: Optional[int]
-    version: str
-
-    def __call__(self, model: Any, arrays: Sequence[Any], where: str) -> Any:
-        check_version(self.version)
-        if len(arrays[0]) == 0:
-            return np.empty((0, self.width))
-        return named(where, lambda: self._found(model, arrays))
-
-    def _found(self, model: Any, arrays: Sequence[Any]) -> Any:
-        if self.method == "fuse":
-            samples: List[Any] = [None] * len(model._domain_names())
-            for number, rows in zip(self.domains, arrays):
-                samples[number - 1] = rows
-            return model.fuse(samples, **self.options)
-        several = len(arrays) > 1
-        options = dict(self.options)
-        if self.method == "translate" and not several:
-            options["source"] = options["source"][0]
-        found = getattr(model, self.method)(list(arrays) if several else arrays[0], **options)
-        return found if self.part is None else found[self.part]
+def _use_arrays(*arrays: Any, model: Any, use: Use, width: int, part: int, block_id: Any = None) -> Any:
+    if len(arrays[0]) == 0:
+        return np.empty((0, width))
+    return use(model, arrays, f"partition {block_id[0] if block_id else 0}")[part]
 
 
-def _use_arrays(*arrays: Any, model: Any, use: _Use, block_id: Any = None) -> Any:
-    return use(model, arrays, f"partition {block_id[0] if block_id else 0}")
-
-
-def _use_frames(*frames: Any, model: Any, use: _Use, columns: List[str], partition_info: Any = None) -> Any:
+def _use_frames(*frames: Any, model: Any, use: Use, columns: List[str], part: int, partition_info: Any = None) -> Any:
     import pandas
     number = partition_info["number"] if partition_info else 0
-    found = np.asarray(use(model, frames, f"partition {number}"))
-    return pandas.DataFrame(found, index=frames[0].index, columns=columns)
+    found = _use_arrays(*frames, model=model, use=use, width=len(columns), part=part, block_id=[number])
+    return pandas.DataFrame(np.asarray(found), index=frames[0].index, columns=columns)

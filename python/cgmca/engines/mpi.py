@@ -203,6 +203,6 @@ def _of_files(paths: List[str], accumulate: str, comm: Any) -> Summary:
     files = ArrayFiles(paths)
     rows = share(files.count(), comm)
     summary = Summary(*files.features, accumulate=accumulate, feature_names=files.feature_names)
-    for blocks in files.blocks(rows):
+    for _, blocks in files.blocks(rows):
         summary.add(*blocks)
     return summary

@@ -1,17 +1,17 @@
-"""What `cgmca.dask` and `cgmca.spark` share: the summary of a part of the samples, made on any worker."""
+"""What `cgmca.dask` and `cgmca.spark` share: parts of the samples, summarized or mapped on any worker."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import socket
-from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
 from .. import _core
 from .._data import tables
-from .._data.domains import label
+from .._data.domains import labels
 
 Part = Union[_core.Summary, _core.Folds]
 Result = TypeVar("Result")
@@ -62,10 +62,9 @@ class Recipe:
         part = self.empty() if part is None else part
         if all(len(rows) == 0 for rows in arrays):
             return part
-        names = [label(domain, len(arrays)) for domain in range(1, len(arrays) + 1)]
-        named(where, lambda: tables.check_rows([*arrays, weights], [*names, "sample_weight"]))
-        arrays = [_numbers(rows, label(domain, len(arrays)), where, before)
-                  for domain, rows in enumerate(arrays, start=1)]
+        called = labels(len(arrays))
+        named(where, lambda: tables.check_rows([*arrays, weights], [*called, "sample_weight"]))
+        arrays = [_numbers(rows, name, where, before) for rows, name in zip(arrays, called)]
         try:
             if in_place and isinstance(part, _core.Summary):
                 return part.add(*arrays, sample_weight=weights)
@@ -99,8 +98,25 @@ class Recipe:
         return max(_SAMPLES_PER_PART, _SAMPLES_PER_FEATURE * sum(self.features))
 
 
+class Use(NamedTuple):
+    """One of a model's methods, for samples of these domains."""
+
+    method: str
+    domains: Sequence[int]
+    options: Dict[str, Any]
+    version: str = _core.__version__
+
+    def __call__(self, model: Any, arrays: Sequence[Any], where: str) -> Tuple[Any, ...]:
+        """What the method returns for an array of each domain, as a tuple."""
+        check_version(self.version)
+        call = getattr(model, self.method)
+        found = named(where, lambda: call(arrays[0], *self.domains, **self.options) if self.method == "apply" else
+                      call(dict(zip(self.domains, arrays)), **self.options))
+        return found if isinstance(found, tuple) else (found,)
+
+
 def check_version(expected: str) -> None:
-    """RuntimeError where this process has another cgmca than the one that sent the work."""
+    """RuntimeError if this process has another cgmca than the one that sent the work."""
     if _core.__version__ != expected:
         raise RuntimeError(f"the worker on {socket.gethostname()} (process {os.getpid()}) has cgmca "
                            f"{_core.__version__}, and the program that sends it work has {expected}; install the same "

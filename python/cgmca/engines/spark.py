@@ -22,25 +22,28 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .. import _core
+from .._base import accepts_old_names
 from .._data import tables
 from .._data.array_files import ArrayFiles
 from .._data.domains import by_number, is_dict, names_of_new, number_of
-from .._estimators import CGMCA, MCA
-from .._tune import TuneResult, tune_folds
-from .parts import Recipe, check_version, named
+from .._estimators import CGMCA
+from .._tune import TuneResult, tune_parts
+from .parts import Recipe, Use
 
 __all__ = ["fit", "fuse", "summarize", "transform", "translate", "tune"]
 
-Estimator = Union[CGMCA, MCA]
 Columns = Union[str, Sequence[str]]
+Batches = Iterator[Tuple[int, List[Any], Any]]  # the number of the first row, an array for each domain, weights
+Work = Callable[[Iterable[Tuple[str, Batches]]], bytes]  # of pieces of the rows, with what messages call them
 
 
-def summarize(frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
+@accepts_old_names
+def summarize(frame: Any, X: Any = None, y: Optional[Columns] = None, *, weight: Optional[str] = None,
               accumulate: str = "auto", depth: Optional[int] = None) -> _core.Summary:
     """The `Summary` of all rows of a Spark data frame, computed now.
 
@@ -49,10 +52,10 @@ def summarize(frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight:
     frame : pyspark.sql.DataFrame, str, or list or dict of str
         Or the path of a Parquet file, or of a folder of them, which the driver and all executors can read: a local or
         shared one, or any that ``pyarrow.dataset.dataset`` takes. Or the paths of .npy, .npz, .h5, .mat, .csv or .idx
-        files, one for each domain; X, Y and weight are not given then.
-    X, Y : str or list of str; X also a list or dict of them, one for each domain
+        files, one for each domain; X, y and weight are not given then.
+    X, y : str or list of str; X also a list or dict of them, one for each domain
         The columns of each domain: a column of arrays, of ML vectors or of numbers, or a list of number columns. A list
-        of names without Y is one domain for each: ``["optical", "radar", "infrared"]``.
+        of names without y is one domain for each: ``["optical", "radar", "infrared"]``.
     weight : str, optional
         A column that says how often each row counts.
     accumulate : {'auto', 'qr', 'gram'}
@@ -61,49 +64,47 @@ def summarize(frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight:
         Of the tree by which the summaries are merged. By default the driver merges up to 16 of them by itself if they
         take at most 256 MB, because another stage costs Spark half a second; others are merged in a tree of depth 2.
     """
-    names, source = _source(frame, X, Y, weight)
-    recipe = Recipe(source.widths(), names=names, accumulate=accumulate, feature_names=source.feature_names())
+    names, source = _source(frame, X, y, weight)
+    recipe = Recipe(source.widths, names=names, accumulate=accumulate, feature_names=source.feature_names)
     summary: _core.Summary = _reduced(source, recipe, depth)
     return summary
 
 
-def fit(estimator: Estimator, frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
-        extra_X: Any = None, extra_Y: Any = None, extra: Any = None, depth: Optional[int] = None) -> Any:
+@accepts_old_names
+def fit(estimator: CGMCA, frame: Any, X: Any = None, y: Optional[Columns] = None, *, weight: Optional[str] = None,
+        extra: Any = None, depth: Optional[int] = None) -> Any:
     """Fit `CGMCA` or `MCA` to columns of a Spark data frame; returns the estimator.
 
-    The parameters are those of `summarize`; ``extra_X``, ``extra_Y`` and ``extra`` are arrays in memory, as in
-    `CGMCA.fit`. The result is that of ``estimator.fit`` with the same samples, to rounding.
+    The parameters are those of `summarize`; ``extra`` are arrays in memory, as in `CGMCA.fit`. The result is that of
+    ``estimator.fit`` with the same samples, to rounding.
     """
     estimator._refuse_to_calibrate("cgmca.spark.fit")
-    summary = summarize(frame, X, Y, weight=weight, accumulate=estimator.accumulate, depth=depth)
-    return estimator.fit_summary(summary, extra_X=extra_X, extra_Y=extra_Y, extra=extra)
+    return estimator.fit_summary(
+        summarize(frame, X, y, weight=weight, accumulate=estimator.accumulate, depth=depth), extra=extra)
 
 
-def tune(frame: Any, X: Any = None, Y: Optional[Columns] = None, *, weight: Optional[str] = None,
+@accepts_old_names
+def tune(frame: Any, X: Any = None, y: Optional[Columns] = None, *, weight: Optional[str] = None,
          depth: Optional[int] = None, **settings: Any) -> TuneResult:
     """`cgmca.tune` over the matched samples of a Spark data frame, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra_X, extra_Y, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs
-    themselves and are refused. Each partition is divided into folds separately, so other partitions give other folds.
+    rank_tol, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
+    refused. Each partition is divided into folds separately, so other partitions give other folds.
     """
-    names, source = _source(frame, X, Y, weight)
-
-    def make(folds: Tuple[int, int, int]) -> _core.Folds:
-        made: _core.Folds = _reduced(source, Recipe(source.widths(), folds=folds), depth)
-        return made
-
-    return tune_folds(make, names or [None] * len(source.widths()), **settings)
+    names, source = _source(frame, X, y, weight)
+    return tune_parts(lambda folds: _reduced(source, Recipe(source.widths, folds=folds), depth),
+                      names or [None] * len(source.widths), source.feature_names, **settings)
 
 
-def transform(model: Estimator, frame: Any, columns: Columns, domain: Union[int, str] = 1, *, to: str = "z",
+def transform(model: CGMCA, frame: Any, columns: Columns, domain: Union[int, str] = 1, *, to: str = "z",
               missing: str = "error") -> Any:
     """The frame with one more column ``to``: samples of a domain in the common space, as array<double>."""
     number = number_of(domain, model._domain_names())
-    return _mapped(model, frame, [(number, columns)], _Use("apply", {"domain": number, "missing": missing}), [to])
+    return _mapped(model, frame, [(number, columns)], "apply", {"missing": missing}, [to])
 
 
-def translate(model: Estimator, frame: Any, columns: Any, source: Any = None, target: Union[int, str] = 1, *, to: str,
+def translate(model: CGMCA, frame: Any, columns: Any, source: Any = None, target: Union[int, str] = 1, *, to: str,
               std: Optional[str] = None, method: str = "lmmse", missing: str = "error") -> Any:
     """The frame with one more column ``to``: samples of one domain, or of several together, as those of another.
 
@@ -122,30 +123,28 @@ def translate(model: Estimator, frame: Any, columns: Any, source: Any = None, ta
         given = by_number(columns, names)
     else:
         given = [(number_of(2 if source is None and len(names) == 2 else source, names), columns)]
-    options = {"source": [number for number, _ in given], "target": number_of(target, names), "method": method,
-               "missing": missing, "return_std": std is not None}
-    return _mapped(model, frame, given, _Use("translate", options), [to] if std is None else [to, std])
+    options = {"target": number_of(target, names), "method": method, "missing": missing, "return_std": std is not None}
+    return _mapped(model, frame, given, "translate", options, [to] if std is None else [to, std])
 
 
-def fuse(model: Estimator, frame: Any, X: Any, Y: Optional[Columns] = None, *, to: str = "fused",
+@accepts_old_names
+def fuse(model: CGMCA, frame: Any, X: Any, y: Optional[Columns] = None, *, to: str = "fused",
          method: str = "estimate") -> Any:
     """The frame with one more column ``to``: one point of the common space for each row, as array<double>.
 
-    X and Y are columns as in `summarize`, None for a domain that is absent; for more domains X is a list or dict of
+    X and y are columns as in `summarize`, None for a domain that is absent; for more domains X is a list or dict of
     them. A row whose domain is null or holds NaN is fused from the others.
     """
-    names = model._domain_names()
-    given = by_number(X, names) if Y is None and (is_dict(X) or isinstance(X, (list, tuple))) else [
-        (number, columns) for number, columns in ((1, X), (2, Y)) if columns is not None]
+    given = by_number(X, model._domain_names()) if y is None and (is_dict(X) or isinstance(X, (list, tuple))) else [
+        (number, columns) for number, columns in ((1, X), (2, y)) if columns is not None]
     if not given:
         raise ValueError("fuse needs the columns of at least one domain")
-    return _mapped(model, frame, given, _Use("fuse", {"method": method, "domains": [number for number, _ in given]}),
-                   [to])
+    return _mapped(model, frame, given, "fuse", {"method": method}, [to])
 
 
 # Columns as arrays
 
-def _domains_of(X: Any, Y: Any) -> Tuple[Optional[Tuple[str, ...]], List[List[str]]]:
+def _domains_of(X: Any, y: Any) -> Tuple[Optional[Tuple[str, ...]], List[List[str]]]:
     """The names of the domains, if a dict gives them, and the columns of each.
 
     >>> _domains_of("x", ["a", "b"])
@@ -153,10 +152,10 @@ def _domains_of(X: Any, Y: Any) -> Tuple[Optional[Tuple[str, ...]], List[List[st
     >>> _domains_of({"optical": "x", "radar": ["a", "b"]}, None)
     (('optical', 'radar'), [['x'], ['a', 'b']])
     """
-    if Y is not None:
-        return None, [_listed(X), _listed(Y)]
-    if isinstance(X, str) or len(X) < 2:
-        raise ValueError("give the columns of X and Y, or as X a list or dict with those of at least two domains")
+    if y is not None:
+        return None, [_listed(X), _listed(y)]
+    if X is None or isinstance(X, str) or len(X) < 2:
+        raise ValueError("give the columns of X and y, or as X a list or dict with those of at least two domains")
     names = names_of_new(X)
     return tuple(names) if names else None, [_listed(one) for one in (X.values() if is_dict(X) else X)]
 
@@ -168,33 +167,36 @@ def _listed(columns: Any) -> List[str]:
     return listed
 
 
-class _Reader(NamedTuple):
-    """The arrays of each domain, and the weights, of Arrow columns that hold them one after another."""
+class _Columns(NamedTuple):
+    """The columns of each domain, and that of the weights."""
 
     domains: List[List[str]]
     weight: Optional[str]
 
-    def columns(self, frame: Any) -> List[Any]:
-        """These columns of a frame, all of them double or array<double>."""
-        chosen = [_column(frame, name, len(names) > 1) for names in self.domains for name in names]
-        if self.weight is not None:
-            chosen.append(_column(frame, self.weight, True))
-        return [column.alias(f"cgmca_input_{k}") for k, column in enumerate(chosen)]
-
-    def first(self, domain: int) -> int:
-        """The place of a domain's first column; of the weights' after the last domain."""
-        return sum(len(names) for names in self.domains[:domain])
-
-    def arrays(self, columns: Sequence[Any], widths: Sequence[int], where: str, before: int) -> List[Any]:
-        return [_array_of(columns[self.first(k):self.first(k + 1)], names[0], widths[k], where, before)
-                for k, names in enumerate(self.domains)]
+    def all(self) -> List[Tuple[str, bool]]:
+        """(name, whether it must hold numbers rather than arrays) of all columns, those of the weights last."""
+        return [(name, len(names) > 1) for names in self.domains for name in names] + (
+            [(self.weight, True)] if self.weight is not None else [])
 
     def feature_names(self) -> Tuple[Optional[Tuple[str, ...]], ...]:
-        """Of each domain; None where one column holds its features."""
+        """Of each domain; None if one column holds its features."""
         return tuple(tuple(names) if len(names) > 1 else None for names in self.domains)
 
-    def weights(self, columns: Sequence[Any]) -> Any:
-        return None if self.weight is None else tables._numbers(columns[self.first(len(self.domains))])
+    def first(self, domain: int) -> int:
+        """The place of a domain's first column."""
+        return sum(len(names) for names in self.domains[:domain])
+
+    def of_frame(self, frame: Any) -> List[Any]:
+        """These columns of a frame, all of them double or array<double>."""
+        return [_column(frame, name, number).alias(f"cgmca_input_{k}") for k, (name, number) in enumerate(self.all())]
+
+    def read(self, batches: Iterable[Sequence[Any]], widths: Sequence[int], where: str, row: int = 0) -> Batches:
+        """The numbers of Arrow batches that hold these columns in this order. Messages count rows from `row` on."""
+        for columns in batches:
+            arrays = [_array_of(columns[self.first(k):self.first(k + 1)], names[0], widths[k], where, row)
+                      for k, names in enumerate(self.domains)]
+            yield row, arrays, None if self.weight is None else tables._numbers(columns[self.first(len(self.domains))])
+            row += len(columns[0])
 
 
 def _array_of(columns: Sequence[Any], name: str, width: int, where: str, before: int) -> Any:
@@ -240,42 +242,29 @@ def _column(frame: Any, name: str, number_only: bool) -> Any:
     raise ValueError(f"column '{name}' holds {kind.simpleString()}; numbers, array<double> or ML vectors are needed")
 
 
-# Where rows come from
-
-class _Piece(NamedTuple):
-    """Rows that follow one another: what they are called in messages, and the number of the first."""
-
-    where: str
-    first: int
-    batches: Iterator[Any]
-
+# Where rows come from. mapped(work) is an RDD of what work((where, batches), …) makes of each partition or task.
 
 class _Frame:
     """A data frame: the JVM makes Arrow batches of its rows."""
 
-    def __init__(self, frame: Any, reader: _Reader):
-        self.inputs, self.reader = frame.select(*reader.columns(frame)), reader
-
-    def feature_names(self) -> Any:
-        return self.reader.feature_names()
-
-    def widths(self) -> Tuple[int, ...]:
-        """Features of each domain: the number of its columns, or the length of the first array in its one column."""
+    def __init__(self, frame: Any, columns: _Columns):
         from pyspark.sql import functions, types
-        widths = [len(names) for names in self.reader.domains]
-        for domain in range(len(widths)):
-            name = self.inputs.columns[self.reader.first(domain)]
-            if isinstance(self.inputs.schema[name].dataType, types.ArrayType):
-                row = self.inputs.where(functions.col(name).isNotNull()).select(functions.size(name)).first()
-                widths[domain] = _width(None if row is None else int(row[0]), self.reader.domains[domain][0])
-        return tuple(widths)
+        self.inputs, self.columns, self.feature_names = frame.select(*columns.of_frame(frame)), columns, columns.feature_names()
+        widths = [len(names) for names in columns.domains]
+        for domain, (name, *_) in enumerate(columns.domains):
+            own = self.inputs.columns[columns.first(domain)]
+            if isinstance(self.inputs.schema[own].dataType, types.ArrayType):
+                row = self.inputs.where(functions.col(own).isNotNull()).select(functions.size(own)).first()
+                widths[domain] = _width(None if row is None else int(row[0]), name)
+        self.widths = tuple(widths)
 
-    def mapped(self, work: Callable[[Iterator[_Piece]], bytes]) -> Any:
-        """An RDD: what `work` makes of each partition."""
+    def mapped(self, work: Work) -> Any:
+        columns, widths = self.columns, self.widths
 
         def partition(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow
-            made = work(iter([_Piece(_partition(), 0, (batch.columns for batch in batches))]))
+            where = _partition()
+            made = work([(where, columns.read((batch.columns for batch in batches), widths, where))])
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array([made], pyarrow.binary())], ["part"])
 
         return self.inputs.mapInArrow(partition, "part binary").rdd.map(lambda row: bytes(row[0]))
@@ -284,55 +273,42 @@ class _Frame:
 class _Files:
     """Parquet files, which PyArrow reads on the executors."""
 
-    def __init__(self, path: str, reader: _Reader):
+    def __init__(self, path: str, columns: _Columns):
         import pyarrow.dataset
-        self.dataset, self.reader = pyarrow.dataset.dataset(_absolute(path), format="parquet"), reader
-        self.names = [name for names in reader.domains for name in names] + ([reader.weight] if reader.weight else [])
-        for name in self.names:
-            if name not in self.dataset.schema.names:
-                raise ValueError(_no_column(name, self.dataset.schema.names))
-        for names in reader.domains:
-            for name in names:
-                self._check_kind(name, len(names) > 1)
-        if reader.weight is not None:
-            self._check_kind(reader.weight, True)
+        self.dataset, self.columns = pyarrow.dataset.dataset(_absolute(path), format="parquet"), columns
+        self.feature_names = columns.feature_names()
+        for name, number in columns.all():
+            self._check_kind(name, number)
+        self.widths = tuple(self._width(names) for names in columns.domains)
 
     def _check_kind(self, name: str, number_only: bool) -> None:
         from pyarrow import types
+        if name not in self.dataset.schema.names:
+            raise ValueError(_no_column(name, self.dataset.schema.names))
         kind = self.dataset.schema.field(name).type
         listed = types.is_list(kind) or types.is_large_list(kind)
         inner = kind.value_type if listed and not number_only else kind
-        if not (types.is_integer(inner) or types.is_floating(inner) or types.is_decimal(inner)
-                or types.is_boolean(inner)):
+        if not any(check(inner) for check in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)):
             raise ValueError(f"column '{name}' holds {kind}; " + ("a number is needed here" if number_only else
                              "numbers or lists of numbers are needed in a file; read others as a data frame"))
 
-    def feature_names(self) -> Any:
-        return self.reader.feature_names()
-
-    def widths(self) -> Tuple[int, ...]:
-        return tuple(self._width(names) for names in self.reader.domains)
-
     def _width(self, names: List[str]) -> int:
         from pyarrow import types
-        if types.is_nested(self.dataset.schema.field(names[0]).type):
-            lengths = (row.as_py() for fragment in self.dataset.get_fragments()
-                       for batch in _batches(fragment, None, names[:1], rows=1000) for row in batch[0].value_lengths())
-            return _width(next((length for length in lengths if length is not None), None), names[0])
-        return len(names)
+        if not types.is_nested(self.dataset.schema.field(names[0]).type):
+            return len(names)
+        lengths = (row.as_py() for fragment in self.dataset.get_fragments()
+                   for batch in _batches(fragment, None, names[:1], rows=1000) for row in batch[0].value_lengths())
+        return _width(next((length for length in lengths if length is not None), None), names[0])
 
-    def mapped(self, work: Callable[[Iterator[_Piece]], bytes]) -> Any:
-        """An RDD: what `work` makes of each task's share of the files."""
-        from pyspark.sql import SparkSession
-        session, names, features = SparkSession.builder.getOrCreate(), self.names, sum(self.widths())
-        rows = _rows_at_a_time(features)
+    def mapped(self, work: Work) -> Any:
+        session, columns, widths, names = _session(), self.columns, self.widths, [name for name, _ in self.columns.all()]
+        rows = max(64, 2**19 // sum(widths))  # some 4 MB: larger batches need new memory, which takes longer than reading
 
         def task(groups: List[Any]) -> bytes:
-            return work(_Piece(fragment.path, first, _batches(fragment, row_group, names, rows))
+            return work((fragment.path, columns.read(_batches(fragment, row_group, names, rows), widths, fragment.path, first))
                         for fragment, row_group, first in groups)
 
-        shares = self._shares(session, features)
-        return session.sparkContext.parallelize(shares, max(1, len(shares))).map(task)
+        return _by_tasks(session, self._shares(session, sum(widths)), task)
 
     def _shares(self, session: Any, features: int) -> List[Any]:
         """Row groups in order."""
@@ -355,55 +331,47 @@ class _Files:
         return shares
 
 
-class _AsTheyAre:
-    """The reader of batches that are arrays already."""
-
-    def arrays(self, columns: Sequence[Any], widths: Sequence[int], where: str, before: int) -> Any:
-        return columns
-
-    def weights(self, columns: Sequence[Any]) -> None:
-        return None
-
-
 class _Arrays:
     """Files of arrays, one for each domain, of which each task reads some rows."""
 
     def __init__(self, paths: Sequence[str]):
-        self.files, self.reader = ArrayFiles([_absolute(path) for path in paths]), _AsTheyAre()
+        self.files = ArrayFiles([_absolute(path) for path in paths])
+        self.widths, self.feature_names = self.files.features, tuple(self.files.feature_names)
 
-    def feature_names(self) -> Any:
-        return tuple(self.files.feature_names)
-
-    def widths(self) -> Tuple[int, ...]:
-        return self.files.features
-
-    def mapped(self, work: Callable[[Iterator[_Piece]], bytes]) -> Any:
-        """An RDD: what `work` makes of each task's rows."""
-        from pyspark.sql import SparkSession
-        session, paths, names = SparkSession.builder.getOrCreate(), self.files.paths, ", ".join(self.files.paths)
-        shares = self._shares(session)
+    def mapped(self, work: Work) -> Any:
+        session, paths, where = _session(), self.files.paths, ", ".join(self.files.paths)
 
         def task(rows: range) -> bytes:
-            return work(iter([_Piece(names, rows.start, ArrayFiles(paths).blocks(rows))]))
+            return work([(where, ((row, arrays, None) for row, arrays in ArrayFiles(paths).blocks(rows)))])
 
-        return session.sparkContext.parallelize(shares, max(1, len(shares))).map(task)
+        return _by_tasks(session, self._shares(session), task)
 
     def _shares(self, session: Any) -> List[range]:
-        count, features = self.files.count(), sum(self.files.features)
+        count, features = self.files.count(), sum(self.widths)
         parts = max(1, round(8 * features * count / max(1, _share_bytes(session, 8 * features * count, features))))
         return [range(k * count // parts, (k + 1) * count // parts) for k in range(parts)]
 
 
+def _session() -> Any:
+    from pyspark.sql import SparkSession
+    return SparkSession.builder.getOrCreate()
+
+
+def _by_tasks(session: Any, shares: List[Any], task: Callable[[Any], bytes]) -> Any:
+    return session.sparkContext.parallelize(shares, max(1, len(shares))).map(task)
+
+
 def _absolute(path: Any) -> str:
-    """A local path, perhaps with `:member`, as executors need it, which work in folders of their own; an address of
-    another kind as it is."""
+    """A local path, perhaps with `:member`, from the root, because executors work in other folders; an address as it is."""
     return os.path.abspath(path) if os.path.exists(_core.file_of(str(path))) else str(path)
 
 
 def _share_bytes(session: Any, whole: int, features: int) -> int:
-    """Bytes for a task: as many as Spark gives a partition. More where each core would have over four tasks, because one
-    costs Spark as much as some 20,000 samples, or where they had fewer than 32 samples for each feature, because a merge
-    costs as much as several; less where a core had none."""
+    """Bytes for a task: as many as Spark gives a partition, but at least one task for each core.
+
+    They are more if each core would have over four tasks, because a task costs Spark as much as some 20,000 samples, or
+    if tasks had fewer than 32 samples for each feature, because a merge costs as much as several.
+    """
     one_each = -(-whole // session.sparkContext.defaultParallelism)
     asked = _bytes_of(session.conf.get("spark.sql.files.maxPartitionBytes"))
     return min(max(asked, one_each // 4, 32 * features * 8 * features), one_each)
@@ -412,21 +380,19 @@ def _share_bytes(session: Any, whole: int, features: int) -> int:
 Source = Union[_Frame, _Files, _Arrays]
 
 
-def _source(frame: Any, X: Any, Y: Any, weight: Optional[str]) -> Tuple[Optional[Tuple[str, ...]], Source]:
+def _source(frame: Any, X: Any, y: Any, weight: Optional[str]) -> Tuple[Optional[Tuple[str, ...]], Source]:
     """The names of the domains, if a dict gives them, and where their samples come from."""
     if isinstance(frame, (list, tuple)) or is_dict(frame):
-        if X is not None or Y is not None or weight is not None:
+        if X is not None or y is not None or weight is not None:
             raise ValueError("files of arrays are given alone, one for each domain, without columns and weights")
         if len(frame) < 2:
             raise ValueError("give the files of at least two domains")
         names = names_of_new(frame)
         return tuple(names) if names else None, _Arrays(list(frame.values()) if is_dict(frame) else frame)
-    if X is None:
-        raise ValueError("give the columns of X and Y, or as X a list or dict with those of at least two domains")
-    domain_names, domains = _domains_of(X, Y)
-    reader = _Reader(domains, weight)
+    domain_names, domains = _domains_of(X, y)
+    columns = _Columns(domains, weight)
     by_path = isinstance(frame, (str, os.PathLike))
-    return domain_names, _Files(str(frame), reader) if by_path else _Frame(frame, reader)
+    return domain_names, _Files(str(frame), columns) if by_path else _Frame(frame, columns)
 
 
 def _batches(fragment: Any, row_group: Optional[int], names: Sequence[str], rows: int = 10_000) -> Iterator[List[Any]]:
@@ -440,11 +406,6 @@ def _batches(fragment: Any, row_group: Optional[int], names: Sequence[str], rows
         groups = range(file.num_row_groups) if row_group is None else [row_group]
         for batch in file.iter_batches(rows, list(groups), list(dict.fromkeys(names)), use_threads=False):
             yield [batch.column(name) for name in names]
-
-
-def _rows_at_a_time(features: int) -> int:
-    """Some 4 MB. Larger batches need new memory, which takes longer than reading them."""
-    return max(64, 2**19 // features)
 
 
 def _bytes_of(setting: str) -> int:
@@ -472,15 +433,11 @@ def _partition() -> str:
 
 def _reduced(source: Source, recipe: Recipe, depth: Optional[int]) -> Any:
     """The part of all rows: one for each partition, merged in a tree."""
-    reader = source.reader
-
-    def summarized(pieces: Iterator[_Piece]) -> bytes:
+    def summarized(pieces: Iterable[Tuple[str, Batches]]) -> bytes:
         part = recipe.empty()
-        for where, row, batches in pieces:
-            for columns in batches:
-                arrays = reader.arrays(columns, recipe.features, where, row)
-                part = recipe.added(part, arrays, reader.weights(columns), where, row, in_place=True)
-                row += len(columns[0])
+        for where, batches in pieces:
+            for row, arrays, weights in batches:
+                part = recipe.added(part, arrays, weights, where, row, in_place=True)
         return pickle.dumps(recipe.finished(part))
 
     def merged(one: Optional[bytes], two: Optional[bytes]) -> Optional[bytes]:
@@ -499,49 +456,28 @@ def _reduced(source: Source, recipe: Recipe, depth: Optional[int]) -> Any:
 
 # Maps, partition by partition
 
-class _Use(NamedTuple):
-    """One of a model's methods."""
-
-    method: str
-    options: Dict[str, Any]
-
-    def __call__(self, model: Any, arrays: List[Any]) -> Tuple[Any, ...]:
-        options = dict(self.options)
-        if self.method == "fuse":
-            samples: List[Any] = [None] * len(model._domain_names())
-            for number, rows in zip(options.pop("domains"), arrays):
-                samples[number - 1] = rows
-            return (model.fuse(samples, **options),)
-        if self.method == "translate" and len(arrays) == 1:
-            options["source"] = options["source"][0]
-        found = getattr(model, self.method)(arrays if len(arrays) > 1 else arrays[0], **options)
-        return found if isinstance(found, tuple) else (found,)
-
-
-def _mapped(model: Estimator, frame: Any, given: Sequence[Tuple[int, Any]], use: _Use, names: Sequence[str]) -> Any:
-    """The frame with more columns, of arrays, which `use` makes of the domains given."""
+def _mapped(model: CGMCA, frame: Any, given: Sequence[Tuple[int, Any]], method: str, options: Dict[str, Any],
+            names: Sequence[str]) -> Any:
+    """The frame with more columns, of arrays: what model.method makes of the domains given."""
     from pyspark.sql import functions, types
     kept = list(frame.columns)
     for name in names:
         if name in kept:
             raise ValueError(f"the frame has a column '{name}' already; give another name")
-    reader = _Reader([_listed(columns) for _, columns in given], None)
-    inputs = frame.select(*(functions.col(f"`{name}`") for name in kept), *reader.columns(frame))
+    columns = _Columns([_listed(own) for _, own in given], None)
+    inputs = frame.select(*(functions.col(f"`{name}`") for name in kept), *columns.of_frame(frame))
     widths = [model._fitted().features(number) for number, _ in given]
     arrays_of_doubles = [types.StructField(name, types.ArrayType(types.DoubleType())) for name in names]
-    version, shared = _core.__version__, pickle.dumps(model)
+    use, shared = Use(method, [number for number, _ in given], options), pickle.dumps(model)
 
     def mapped(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
-        check_version(version)
         where, own, row = _partition(), pickle.loads(shared), 0
         for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            arrays = reader.arrays(batch.columns[len(kept):], widths, where, row)
-            found = named(f"{where}, in its {batch.num_rows} rows from {row} on", lambda: use(own, arrays))
-            yield pyarrow.RecordBatch.from_arrays(batch.columns[:len(kept)] + [_lists(values) for values in found],
-                                                  kept + list(names))
+            for _, arrays, _ in columns.read([batch.columns[len(kept):]] if batch.num_rows else [], widths, where, row):
+                found = use(own, arrays, f"{where}, in its {batch.num_rows} rows from {row} on")
+                yield pyarrow.RecordBatch.from_arrays(batch.columns[:len(kept)] + [_lists(values) for values in found],
+                                                      kept + list(names))
             row += batch.num_rows
 
     return inputs.mapInArrow(mapped, types.StructType(list(frame.schema.fields) + arrays_of_doubles))

@@ -78,7 +78,7 @@ def test_numbers_that_numpy_does_not_know_are_named():
 def test_an_array_on_a_gpu_needs_a_summary_there():
     with pytest.raises(ValueError, match="samples on a GPU for a summary on the processor: make it with device='cuda'"):
         cgmca.Summary(8, 6).add(gpu_array(X), gpu_array(Y))
-    with pytest.raises(ValueError, match="Y lies on a GPU, and device is 'cpu': set device='cuda'"):
+    with pytest.raises(ValueError, match="y lies on a GPU, and device is 'cpu': set device='cuda'"):
         cgmca.MCA(3).fit(X, gpu_array(Y))
 
 

@@ -27,7 +27,7 @@ def frames(kind, m=2):
     views = make_views(n=40, features=(5, 4, 3)[:m])
     labelled = [pandas.DataFrame(X, index=index(kind)) for X in views]
     shuffled = labelled[-1].iloc[np.random.default_rng(1).permutation(40)]
-    return labelled, [*labelled[:-1], shuffled], "Y" if m == 2 else f"X{m}"
+    return labelled, [*labelled[:-1], shuffled], "y" if m == 2 else f"X{m}"
 
 
 def uses(m):
@@ -80,7 +80,7 @@ def test_the_same_labels_in_another_order_are_an_error_that_names_both_ways(m, u
 
 def test_the_first_rows_that_differ_are_named():
     X, Y = (pandas.DataFrame(rows, index=list("abcd")) for rows in np.random.default_rng(0).normal(size=(2, 4, 2)))
-    with pytest.raises(ValueError, match="row 2 is 'c' in X and 'd' in Y"):
+    with pytest.raises(ValueError, match="row 2 is 'c' in X and 'd' in y"):
         MCA(1).fit(X, Y.loc[list("abdc")])
 
 
@@ -109,7 +109,7 @@ def test_labels_that_occur_twice_are_compared_as_a_whole(pairs):
 def test_some_labels_at_other_places_are_a_warning(pairs):
     """As where dropna() left out other rows of X than of Y."""
     X, Y = (pandas.DataFrame(rows, index=[f"s{i}" for i in range(200)]) for rows in pairs)
-    with pytest.warns(UserWarning, match="paired by position.*row 6 is 's6' in X and 's7' in Y") as told:
+    with pytest.warns(UserWarning, match="paired by position.*row 6 is 's6' in X and 's7' in y") as told:
         MCA().fit(X.drop("s7"), Y.drop("s5"))
     assert told[0].filename == __file__
     with warnings.catch_warnings():
@@ -141,7 +141,7 @@ def test_a_part_of_a_cluster_compares_its_rows():
     from cgmca.engines.parts import Recipe
     X, Y = (pandas.DataFrame(rows, columns=[f"f{j}" for j in range(rows.shape[1])]) for rows in make_pairs(n=30))
     recipe = Recipe((8, 6))
-    with pytest.raises(ValueError, match="partition 3: X and Y have the same row labels in another order"):
+    with pytest.raises(ValueError, match="partition 3: X and y have the same row labels in another order"):
         recipe.added(None, [X, Y[::-1]], None, "partition 3")
 
 

@@ -34,44 +34,45 @@ def test_columns_in_another_order_are_put_right_with_a_warning(use):
     X, Y = frames()
     model = MCA(3).fit(X, Y)
     expected = use(model, X, Y)
-    with pytest.warns(UserWarning, match="the columns of [XY] are in another order .* put in order by name") as caught:
+    with pytest.warns(UserWarning, match="the columns of [Xy] are in another order .* put in order by name") as caught:
         found = use(model, reversed_columns(X), reversed_columns(Y))
     assert np.array_equal(found, expected)
     assert all("\n" not in str(warning.message) and warning.filename == __file__ for warning in caught)
 
 
-def test_so_is_a_Y_beside_an_X_in_order():
-    X, Y = frames()
-    model = MCA(3).fit(X, Y)
-    for use in (lambda Y: model.score(X, Y), lambda Y: model.transform(X, Y)[1]):
-        expected = use(Y)
-        with pytest.warns(UserWarning, match="the columns of Y"):
-            assert np.array_equal(use(reversed_columns(Y)), expected)
-    parts = MCA(3).partial_fit(X[:100], Y[:100])
-    with pytest.warns(UserWarning, match="the columns of Y"):
-        parts.partial_fit(X[100:], reversed_columns(Y[100:]))
-    assert np.allclose(parts.A_[1], model.A_[1])
-
-
 def test_extra_samples_are_put_in_order_too():
     X, Y = frames(400)
-    expected = MCA(3).fit(X[:100], Y[:100], extra_X=X[100:], extra_Y=Y[100:])
-    with pytest.warns(UserWarning, match="the columns of extra_"):
-        model = MCA(3).fit(X[:100], Y[:100], extra_X=reversed_columns(X[100:]), extra_Y=reversed_columns(Y[100:]))
+    expected = MCA(3).fit(X[:100], Y[:100], extra=[X[100:], Y[100:]])
+    with pytest.warns(UserWarning, match=r"the columns of extra\[[01]\]"):
+        model = MCA(3).fit(X[:100], Y[:100], extra=[reversed_columns(X[100:]), reversed_columns(Y[100:])])
     assert np.array_equal(model.A_[0], expected.A_[0])
-    by_order = cgmca.tune(X[:100], Y[:100], n_components=[2], extra_X=X[100:])
-    with pytest.warns(UserWarning, match="the columns of extra_X"):
-        by_name = cgmca.tune(X[:100], Y[:100], n_components=[2], extra_X=reversed_columns(X[100:]))
+    by_order = cgmca.tune(X[:100], Y[:100], n_components=[2], extra=[X[100:], None])
+    with pytest.warns(UserWarning, match=r"the columns of extra\[0\]"):
+        by_name = cgmca.tune(X[:100], Y[:100], n_components=[2], extra=[reversed_columns(X[100:]), None])
     assert repr(by_name.trials) == repr(by_order.trials)
 
 
-@pytest.mark.parametrize("use", [lambda m, X, Y: m.transform(X), lambda m, X, Y: m.predict(X),
-                                 lambda m, X, Y: m.score(X, Y), lambda m, X, Y: m.partial_fit(X, Y)])
+@pytest.mark.parametrize("use", [
+    lambda m, X, Y: m.transform(X), lambda m, X, Y: m.predict(X), lambda m, X, Y: m.score(X, Y),
+    lambda m, X, Y: m.partial_fit(X, Y), lambda m, X, Y: m.transform([X, Y]), lambda m, X, Y: m.partial_fit([X, Y]),
+])
 def test_methods_that_scikit_learn_defines_refuse_an_X_in_another_order_as_it_demands(use):
     X, Y = frames()
     model = MCA(3).partial_fit(X, Y)
     with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
         use(model, reversed_columns(X), Y)
+
+
+@pytest.mark.parametrize("use", [
+    lambda m, X, Y: m.transform(X, Y), lambda m, X, Y: m.score(X, Y), lambda m, X, Y: m.partial_fit(X, Y),
+    lambda m, X, Y: m.transform({1: X, 2: Y}), lambda m, X, Y: m.partial_fit([X, Y]),
+])
+def test_and_so_they_do_with_a_y_in_another_order(use):
+    X, Y = frames()
+    model = MCA(3).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="y: The .*(?s:.)*must be in the same order as they were in fit"):
+        use(model, X, reversed_columns(Y))
+    assert model.n_samples_ == 200
 
 
 @pytest.mark.parametrize("use", [
@@ -124,7 +125,7 @@ def test_a_loaded_model_knows_the_names(tmp_path):
     cgmca.save(model, tmp_path / "model")
     again = cgmca.load(tmp_path / "model")
     assert list(again.feature_names_in_) == list(X.columns) and list(again.feature_names_y_) == list(Y.columns)
-    with pytest.warns(UserWarning, match="the columns of Y"):
+    with pytest.warns(UserWarning, match="the columns of y"):
         pd.testing.assert_frame_equal(again.translate(reversed_columns(Y)), model.translate(Y))
 
 
@@ -132,7 +133,7 @@ def test_summaries_keep_and_check_names():
     X, Y = frames()
     summary = Summary(8, 6).add(X[:100], Y[:100])
     assert summary.feature_names == (list(X.columns), list(Y.columns))
-    with pytest.warns(UserWarning, match="the columns of Y are in another order"):
+    with pytest.warns(UserWarning, match="the columns of y are in another order"):
         summary.add(X[100:], reversed_columns(Y[100:]))
     model = MCA(3).fit_summary(summary)
     assert np.allclose(model.A_[1], MCA(3).fit(X, Y).A_[1]) and list(model.feature_names_y_) == list(Y.columns)
@@ -186,8 +187,8 @@ def test_missing_drop_leaves_out_pairs_with_nan_in_any_domain(fit, convert):
 def test_extra_samples_with_nan_are_left_out_too():
     X, Y = frames()
     more = pd.concat([X, with_nan()[0]])
-    expected = MCA(3).fit(X, Y, extra_X=more.dropna())
-    assert np.array_equal(MCA(3).fit(X, Y, extra_X=more, missing="drop").A_[0], expected.A_[0])
+    expected = MCA(3).fit(X, Y, extra=[more.dropna(), None])
+    assert np.array_equal(MCA(3).fit(X, Y, extra=[more, None], missing="drop").A_[0], expected.A_[0])
 
 
 @pytest.mark.parametrize("use", [
@@ -274,7 +275,7 @@ def check_table(make):
         assert np.array_equal(model.transform(make(X)), expected.transform(X))
         translated = model.translate(make(Y))
     assert type(translated) is type(make(Y))
-    with pytest.warns(UserWarning, match="the columns of Y"):
+    with pytest.warns(UserWarning, match="the columns of y"):
         again = model.translate(make(reversed_columns(Y)))
     for table in (translated, again):
         assert cgmca._data.tables.names_of(table) == list(X.columns)

@@ -238,7 +238,7 @@ def test_bad_rows_name_partition_and_row(pairs, value, message):
 def test_bad_columns_are_refused(pairs):
     for call, message in [(lambda: cgmca.spark.summarize(pairs, "x", "z"), "no column 'z'; there are 'x0'"),
                           (lambda: cgmca.spark.summarize(pairs, ["x", "x0"], "y"), "column 'x' holds array<double>; a"),
-                          (lambda: cgmca.spark.summarize(pairs, "x"), "give the columns of X and Y")]:
+                          (lambda: cgmca.spark.summarize(pairs, "x"), "give the columns of X and y")]:
         with pytest.raises(ValueError, match=message):
             call()
 

@@ -162,16 +162,16 @@ def test_a_ridge_prescribes_the_regularized_covariance(ridge):
 
 def test_extra_samples_better_a_domains_mean_and_covariance():
     X, Y = make_pairs(n=400)
-    model = MCA(3).fit(X[:100], Y[:100], extra_X=X[100:].astype(np.float32))
+    model = MCA(3).fit(X[:100], Y[:100], extra=[X[100:].astype(np.float32), None])
     all_of_X = np.r_[X[:100], X[100:].astype(np.float32)]
     assert np.allclose(model.means_[0], all_of_X.mean(axis=0)) and np.allclose(model.means_[1], Y[:100].mean(axis=0))
     assert relative(np.cov(model.transform(all_of_X).T), np.eye(3)) < 1e-10
     assert model.n_samples_ == 100 and [entry.samples for entry in model.certificate_.constrained] == [400, 100]
     summary = cgmca.Summary(8, 6).add(X[:100], Y[:100])
-    again = MCA(3).fit_summary(summary, extra_X=X[100:].astype(np.float32))
+    again = MCA(3).fit_summary(summary, extra=[X[100:].astype(np.float32), None])
     assert np.array_equal(again.A_[0], model.A_[0])
     plain = MCA(3).fit(X, Y)
-    assert np.array_equal(MCA(3).fit(X, Y, extra_X=X[:0], extra_Y=None).A_[0], plain.A_[0])
+    assert np.array_equal(MCA(3).fit(X, Y, extra=[X[:0], None]).A_[0], plain.A_[0])
 
 
 def test_correlation_spreads_each_direction_as_its_pair_is_correlated(pairs):
@@ -230,11 +230,23 @@ def test_a_single_feature_of_domain_2_may_be_one_dimensional(pairs):
     assert np.array_equal(one.apply(Y[:, 0], 2), two.apply(Y[:, :1], 2))
 
 
-def test_y_is_another_name_of_Y(pairs):
+def test_parameters_of_0_2_are_told_their_new_names(pairs):
     X, Y = pairs
-    assert np.array_equal(MCA().fit(X, y=Y).transform(X), MCA().fit_transform(X, Y))
-    with pytest.raises(TypeError, match="two names"):
-        MCA().fit(X, Y, y=Y)
+    model = MCA(2).fit(X[:100], Y[:100], extra=[X[100:], None])
+    with pytest.warns(FutureWarning, match="Y of cgmca 0.2 is now called y") as told:
+        assert np.array_equal(MCA().fit(X, Y=Y).transform(X), MCA().fit_transform(X, y=Y))
+    assert told[0].filename == __file__
+    with pytest.warns(FutureWarning, match=r"extra_X and extra_Y of cgmca 0.2 is now called extra=\[more_X, more_y\]"):
+        assert np.array_equal(MCA(2).fit(X[:100], Y[:100], extra_X=X[100:]).A_[0], model.A_[0])
+    with pytest.warns(FutureWarning):
+        assert np.array_equal(model.fuse(Y=Y), model.fuse(y=Y)) and model.score(X, Y=Y) == model.score(X, Y)
+    with pytest.warns(FutureWarning):
+        old, new = cgmca.tune(X, Y=Y, extra_Y=Y[:9], ridge=[0]), cgmca.tune(X, Y, extra=[None, Y[:9]], ridge=[0])
+    assert repr(old.trials) == repr(new.trials)
+    with pytest.raises(TypeError, match="multiple values for argument 'y'"), pytest.warns(FutureWarning):
+        MCA().fit(X, Y, Y=Y)
+    with pytest.raises(TypeError, match="Y and y are two names of the same thing"):
+        MCA().fit(X, y=Y, Y=Y)
 
 
 # Manners

@@ -196,7 +196,7 @@ def test_extra_samples_better_a_domain():
     for other in (by_name, from_summary):
         assert all(np.array_equal(A, B) for A, B in zip(by_list.A_, other.A_))
     X, Y = make_pairs()
-    pair = MCA(2, ridge=1).fit(X, Y, extra_Y=Y[:50])
+    pair = MCA(2, ridge=1).fit(X, Y, extra=[None, Y[:50]])
     assert np.array_equal(pair.A_[1], MCA(2, ridge=1).fit([X, Y], extra=[None, Y[:50]]).A_[1])
 
 
@@ -392,11 +392,11 @@ def test_attributes_of_two_domains_say_so(model, name):
 
 def test_predict_and_score_are_for_two_domains(views, model):
     for use in (lambda: model.predict(views[0]), lambda: model.score(views[0], views[1])):
-        with pytest.raises(ValueError, match="goes from X to Y, .* this fit has 3: use translate"):
+        with pytest.raises(ValueError, match="goes from X to y, .* this fit has 3: use translate"):
             use()
-    with pytest.raises(ValueError, match=r"fuse\(X, Y\) is for two domains, and this fit has 3"):
+    with pytest.raises(ValueError, match=r"fuse\(X, y\) is for two domains, and this fit has 3"):
         model.fuse(views[0], views[1])
-    with pytest.raises(ValueError, match=r"verify\(X, Y\) is for two domains, and this fit has 3"):
+    with pytest.raises(ValueError, match=r"verify\(X, y\) is for two domains, and this fit has 3"):
         model.verify(views[0], views[1])
 
 
@@ -464,7 +464,7 @@ def test_settings_of_another_kind(views):
     (lambda m, v: m.verify([v[0], None, v[2]]), r"domain 2 \('radar'\) is absent; verify needs"),
     (lambda m, v: m.verify(v[:2]), "samples of 2 domains; there are 3"),
     (lambda m, v: cgmca.save(m, "x", domain="sonar"), "no domain 'sonar'"),
-    (lambda m, v: MCA(2).fit(v, extra_X=v[0]), "extra_X and extra_Y are for two domains"),
+    (lambda m, v: MCA(2).fit(v, extra=[v[0], None]), "samples of 2 domains; there are 3"),
     (lambda m, v: MCA(2).fit(v, extra=[v[0]]), "samples of 1 domain; there are 3"),
     (lambda m, v: MCA(2).partial_fit(v).partial_fit(v[:2]), "samples of 2 domains; there are 3"),
     (lambda m, v: MCA(2).partial_fit(v).partial_fit(named(v)), "no domain 'optical': the domains have no names"),
@@ -478,7 +478,7 @@ def test_uses_that_cannot_be(views, model, use, message):
 def test_several_domains_beside_a_second_are_refused(views):
     for given in (views, named(views)):
         for use in (lambda: MCA(2).fit(given, views[1]), lambda: MCA(2).partial_fit(given, y=views[1])):
-            with pytest.raises(ValueError, match="X holds samples of several domains, and Y is given too"):
+            with pytest.raises(ValueError, match="X holds samples of several domains, and y is given too"):
                 use()
 
 

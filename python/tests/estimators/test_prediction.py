@@ -77,14 +77,14 @@ def test_fusing_is_the_mean_of_both_and_the_estimate_of_one():
     model = MCA(3).fit(X, Y)
     both = (model.apply(X) + model.apply(Y, 2)) / 2
     assert np.allclose(model.fuse(X, Y), both)
-    alone = model.fuse(Y=Y)
+    alone = model.fuse(y=Y)
     slope, *_ = np.linalg.lstsq(model.apply(Y, 2), both, rcond=None)
     assert np.allclose(alone, model.apply(Y, 2) @ slope)
     assert np.allclose(model.fuse(X, method="mean"), model.apply(X))
     X[7, 2] = np.nan
     fused = model.fuse(X, Y)
     assert np.allclose(fused[7], alone[7]) and np.allclose(fused[8], both[8])
-    with pytest.raises(ValueError, match="fuse needs X, Y or both"):
+    with pytest.raises(ValueError, match="fuse needs X, y or both"):
         model.fuse()
 
 

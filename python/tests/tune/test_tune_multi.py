@@ -19,7 +19,7 @@ def test_permutations_count_the_directions_that_are_real(views):
     assert not by_rows.rotations and by_rows.p_values[0] == 0.02 and told
     with pytest.raises(ValueError, match="from 1 to 3"):
         cgmca.permutation_test(views, graph="star:4")
-    with pytest.raises(ValueError, match="Y is given too"):
+    with pytest.raises(ValueError, match="y is given too"):
         cgmca.permutation_test(views, views[0])
 
 
@@ -83,8 +83,8 @@ def test_classes_of_three_are_told_by_fused_points():
     (dict(covariance="likelihood2"), "the covariance likelihood2 compares the samples of two domains; there are 3"),
     (dict(labels=[1, 2]), "2 labels for"), (dict(graph="star:4"), "from 1 to 3"),
     (dict(labelled_X=np.ones((3, 8))), "labelled_X is for two domains; there are 3"),
-    (dict(extra_X=np.ones((3, 8))), "extra_X is for two domains; there are 3. Give extra"),
-    (dict(Y=np.ones((3, 8))), "Y is given too"),
+    (dict(extra=[np.ones((3, 8)), None]), "samples of 2 domains; there are 3. Give an array for each"),
+    (dict(y=np.ones((3, 8))), "y is given too"),
 ])
 def test_tuning_of_three_refuses_what_only_two_have(views, change, message):
     with pytest.raises(ValueError, match=message):

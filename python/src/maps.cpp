@@ -1,0 +1,226 @@
+// What a model does with samples: maps into the common space, translations with their errors, fusion, verification.
+#include <cgmca/error.hpp>
+#include <cgmca/fuse.hpp>
+#include <cgmca/verify.hpp>
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "device_array.hpp"
+#include "support/choice.hpp"
+
+namespace cgmca::python {
+namespace {
+
+using namespace py::literals;
+
+// lsqr and the inverses begin each block with a factorization; fewer, larger blocks then.
+constexpr Index kLargeBlock = 256;
+
+LsqrOptions lsqr_options(Method method, std::optional<Index> iterations, std::optional<double> tolerance) {
+  LsqrOptions options;
+  if (method != Method::lsqr && (iterations || tolerance)) {
+    throw InvalidInput(
+        fmt::format("iterations and tolerance are for the method 'lsqr'; '{}' needs none", name(method)));
+  }
+  if (iterations && *iterations < 1)
+    throw InvalidInput(fmt::format("{} iterations; at least 1 is needed", *iterations));
+  if (tolerance && !(*tolerance >= 0))
+    throw InvalidInput(fmt::format("a tolerance of {}; it cannot be negative", *tolerance));
+  if (iterations) options.iterations = *iterations;
+  if (tolerance) options.tolerance = *tolerance;
+  return options;
+}
+
+// work(there) without the GIL, for an array on a device; the result stays there. Nothing for any other array.
+template <class Work>
+py::object computed_there(const py::object& rows, const char* name, const Work& work) {
+  if (!py::isinstance<DeviceArray>(rows) && !on_gpu(rows)) return py::none();
+  const DeviceArray there = device_array(rows, name);
+  std::optional<DeviceMatrix> result;
+  {
+    const py::gil_scoped_release release;
+    result.emplace(work(there));
+  }
+  return py::cast(DeviceArray(std::move(*result)));
+}
+
+py::object apply_to(const FittedModel& self, int number, const py::object& rows) {
+  const Domain domain = self.domain(number);
+  const py::object there =
+      computed_there(rows, "X", [&](const DeviceArray& X) { return self.map_there(domain, X.device())(X.view()); });
+  if (!there.is_none()) return there;
+  const Index k = self.model.common_dimension, d = self.model.domain(domain).features();
+  return map_blocks(Samples(rows, "X"), k, block_samples(std::max(d, k)),
+                    [&](const MatrixView& X) { return apply(self.model, domain, X); });
+}
+
+py::object translate_with(const FittedModel& self, int source, int target, const py::object& rows,
+                          const std::string& method_name, std::optional<Index> iterations,
+                          std::optional<double> tolerance) {
+  const Domain from = self.domain(source), to = self.domain(target);
+  const Method method = need_choice(method_name, kMethods, "method");
+  const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  const py::object there = computed_there(rows, "X", [&](const DeviceArray& X) {
+    if (method != Method::lsqr) return self.translation_there(from, to, method, X.device())(X.view());
+    // Its iteration is on the processor.
+    return to_device(translate(self.model, from, to, X.host(), method, options, X.device()), X.device());
+  });
+  if (!there.is_none()) return there;
+  const Samples X(rows, "X");
+  const Index d_from = self.model.domain(from).features(), d_to = self.model.domain(to).features();
+  const Index widest = std::max(d_from, d_to);
+  if (method == Method::lsqr) {
+    return map_blocks(X, d_to, block_samples(widest, kLargeBlock),
+                      [&](const MatrixView& block) { return translate(self.model, from, to, block, method, options); });
+  }
+  std::shared_ptr<const Translation> map;
+  {
+    const py::gil_scoped_release release;
+    map = self.translation(from, to, method);
+  }
+  return map_blocks(X, d_to, block_samples(widest), [&](const MatrixView& block) { return (*map)(block); });
+}
+
+// Standard errors of translations by lmmse or, with a probability, the half widths of intervals.
+py::array errors_of(const FittedModel& self, int source, int target, const py::object& rows,
+                    std::optional<double> probability) {
+  const auto map = self.translation(self.domain(source), self.domain(target), Method::lmmse);
+  const Index d_to = map->mean_to.size(), widest = std::max(map->mean_from.size(), d_to);
+  return map_blocks(Samples(rows, "X"), d_to, block_samples(widest), [&](const MatrixView& X) {
+    return probability ? map->half_widths(X, *probability) : map->standard_errors(X);
+  });
+}
+
+py::object invert_with(const FittedModel& self, int number, const py::object& rows, const std::string& method_name,
+                       std::optional<Index> iterations, std::optional<double> tolerance) {
+  const Domain domain = self.domain(number);
+  const Method method = need_choice(method_name, kMethods, "method");
+  const LsqrOptions options = lsqr_options(method, iterations, tolerance);
+  const py::object there = computed_there(rows, "Z", [&](const DeviceArray& Z) {
+    return to_device(invert(self.model, domain, Z.host(), method, options, Z.device()), Z.device());
+  });
+  if (!there.is_none()) return there;
+  const Index d = self.model.domain(domain).features();
+  return map_blocks(Samples(rows, "Z"), d, block_samples(std::max(d, self.model.common_dimension), kLargeBlock),
+                    [&](const MatrixView& Z) { return invert(self.model, domain, Z, method, options); });
+}
+
+// Matched samples of some of a model's domains.
+struct Present {
+  std::vector<Domain> domains;
+  std::vector<Samples> samples;
+
+  Present(const FittedModel& self, const std::vector<int>& numbers, const py::sequence& arrays) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      domains.push_back(self.domain(numbers[i]));
+      samples.emplace_back(arrays[i], "samples");
+      if (samples.back().count() == samples.front().count()) continue;
+      throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
+                                       samples.front().count(), numbers.front(), samples.back().count(), numbers[i]));
+    }
+    if (samples.empty()) throw InvalidInput("samples of at least one domain are needed");
+  }
+
+  Index count() const { return samples.front().count(); }
+
+  // Calls work(place, present) for blocks of samples, which are the columns `place` of a result with so many features.
+  template <class Work>
+  void for_blocks(Index features, Work work) const {
+    const Index per_block = block_samples(std::max(features, features_of(samples)));
+    python::for_blocks<std::vector<MatrixView>>(samples, per_block, [&](Index first, const std::vector<MatrixView>& X) {
+      std::vector<DomainSamples> present;
+      for (std::size_t i = 0; i < X.size(); ++i) present.push_back({domains[i], X[i]});
+      work(Eigen::seqN(first, X[0].cols()), present);
+    });
+  }
+};
+
+py::array fuse_with(const FittedModel& self, const std::vector<int>& numbers, const py::sequence& arrays,
+                    const std::string& method_name) {
+  const Fusion how = need_choice(method_name, kFusions, "method");
+  const Present given(self, numbers, arrays);
+  Rows fused(given.count(), self.model.common_dimension);
+  given.for_blocks(self.model.common_dimension, [&](auto place, const std::vector<DomainSamples>& present) {
+    fused.X(Eigen::all, place) = fuse(self.model, present, how);
+  });
+  return fused.array;
+}
+
+// Translations by lmmse from several domains and, if asked for, their standard errors or, with a probability, the half
+// widths of intervals.
+py::list estimate_from(const FittedModel& self, const std::vector<int>& numbers, const py::sequence& arrays, int target,
+                       bool with_errors, std::optional<double> probability) {
+  const Domain to = self.domain(target);
+  const Present given(self, numbers, arrays);
+  const Index d = self.model.domain(to).features();
+  Rows translated(given.count(), d), errors(with_errors ? given.count() : 0, d);
+  given.for_blocks(d, [&](auto place, const std::vector<DomainSamples>& present) {
+    if (!with_errors) {
+      translated.X(Eigen::all, place) = translate(self.model, present, to);
+      return;
+    }
+    const Estimate found = estimate(self.model, present, to, probability);
+    translated.X(Eigen::all, place) = found.X;
+    errors.X(Eigen::all, place) = probability ? found.half_widths : found.standard_errors;
+  });
+  py::list result;
+  result.append(translated.array);
+  if (with_errors) result.append(errors.array);
+  return result;
+}
+
+// A translation in its factors, for other runtimes. With a probability also q s_f of (29): the half width of an interval
+// is √(1 + h) times that, and h is 1/n at the mean.
+py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers, int target,
+                        std::optional<double> probability) {
+  std::vector<Domain> from;
+  for (const int number : numbers) from.push_back(self.domain(number));
+  const Translation map = translation(self.model, from, self.domain(target));
+  const double n = map.errors.total_weight;
+  py::dict result("mean_from"_a = to_array(map.mean_from), "mean_to"_a = to_array(map.mean_to),
+                  "left"_a = to_matrix(map.left), "right"_a = to_matrix(map.right),
+                  "scale"_a = to_array(map.errors.scale), "G"_a = to_matrix(map.errors.G), "total_weight"_a = n);
+  if (probability) {
+    result["half_width"] = to_array(map.half_widths(map.mean_from, *probability).col(0) / std::sqrt(1 + 1 / n));
+  }
+  return result;
+}
+
+py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
+  const auto verifier = std::make_shared<Verifier>(self.model);
+  add_blocks<std::vector<MatrixView>>(*verifier, Matched(arrays, sample_weight));
+  const auto found = interruptibly<Attained>([verifier](const Report&) { return verifier->attained(); });
+  py::dict claims;
+  for (const Claim& claim : found.claims) claims[py::str(claim.what)] = claim.difference;
+  return py::dict("samples"_a = found.samples, "total_weight"_a = found.total_weight,
+                  "constraint_residuals"_a = tuple_of(found.constraint_residuals),
+                  "mean_residuals"_a = tuple_of(found.mean_residuals), "objective"_a = found.objective,
+                  "covariance_trace"_a = found.covariance_trace, "best_objective"_a = found.best_objective,
+                  "certified"_a = found.certified, "gap"_a = found.gap, "proof"_a = found.proof, "claims"_a = claims);
+}
+
+}  // namespace
+
+void bind_maps(py::class_<FittedModel>& model) {
+  const auto none = py::none();
+  model.def("apply", &apply_to, py::arg("domain"), py::arg("X"))
+      .def("translate", &translate_with, py::arg("source"), py::arg("target"), py::arg("X"), py::arg("method"),
+           py::arg("iterations") = none, py::arg("tolerance") = none)
+      .def("errors", &errors_of, py::arg("source"), py::arg("target"), py::arg("X"), py::arg("probability") = none)
+      .def("invert", &invert_with, py::arg("domain"), py::arg("Z"), py::arg("method"), py::arg("iterations") = none,
+           py::arg("tolerance") = none)
+      .def("fuse", &fuse_with, py::arg("domains"), py::arg("arrays"), py::arg("method"))
+      .def("estimate", &estimate_from, py::arg("sources"), py::arg("arrays"), py::arg("target"),
+           py::arg("with_errors") = false, py::arg("probability") = none)
+      .def("translation", &translation_of, py::arg("sources"), py::arg("target"), py::arg("probability") = none)
+      .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = none);
+}
+
+}  // namespace cgmca::python

@@ -63,6 +63,7 @@ class Model(_Private): ...
 
 block_samples: Callable[..., int]
 calibrate: Callable[..., Model]
+covariance_rules: Callable[[int], List[Tuple[str, int, str]]]
 cuda_device: Callable[[], Tuple[bool, str]]
 file_of: Callable[[str], str]
 fit: Callable[..., Model]

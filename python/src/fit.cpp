@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -149,19 +150,27 @@ std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const std::
       told.passed_to(progress)));
 }
 
+// The covariances that are rules: name, which numbers of domains may end it (0: none), whether a number follows.
+std::vector<std::tuple<std::string, int, std::string>> covariance_rules(int domains) {
+  std::vector<std::tuple<std::string, int, std::string>> rules;
+  for (const CovarianceKind& kind : covariance_kinds()) {
+    if (kind.takes == CovarianceTakes::file) continue;
+    const char* const number = kind.takes == CovarianceTakes::number           ? "must"
+                               : kind.takes == CovarianceTakes::perhaps_number ? "may"
+                                                                               : "cannot";
+    rules.emplace_back(kind.name, !kind.of_domain ? 0 : kind.two_domains ? 2 : domains, number);
+  }
+  return rules;
+}
+
 }  // namespace
 
 void bind_fit(py::module_& module) {
   py::class_<Covariance> covariance(module, "Covariance", "The covariance that a map's output is to have.");
   refuse_pickle(covariance);
-  covariance.def_static("identity", &Covariance::identity, py::arg("k"))
-      .def_static("largest_identity", &Covariance::largest_identity)
+  covariance
       .def_static(
-          "data", [](int number, Index rank) { return Covariance::data(domain_of(number, kMostDomains), rank); },
-          py::arg("domain"), py::arg("rank"))
-      .def_static("correlation", &Covariance::correlation, py::arg("k"))
-      .def_static(
-          "likelihood", [](int number) { return Covariance::likelihood(domain_of(number, 2)); }, py::arg("query"))
+          "parse", [](const std::string& spec) { return Covariance::parse(spec); }, py::arg("spec"))
       .def_static(
           "matrix", [](const py::object& C) { return Covariance::matrix(from_matrix(C, "covariance")); }, py::arg("C"))
       .def_static(
@@ -173,8 +182,9 @@ void bind_fit(py::module_& module) {
             return Covariance::diagonal(Eigen::Map<const Vector>(sd.data(), static_cast<Index>(sd.size())));
           },
           py::arg("sd"))
-      .def_property_readonly("description", [](const Covariance& self) { return self.description(); });
-
+      .def_property_readonly("number", &Covariance::number)
+      .def_property_readonly("description", &Covariance::description);
+  module.def("covariance_rules", &covariance_rules, py::arg("domains"));
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("folds"), py::arg("progress") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 if it does not tell.");

@@ -96,7 +96,7 @@ def example(name, table):
     X, Y = make_pairs(n=40)
     return {"Model": lambda: cgmca.MCA(2).fit(X, Y)._model, "Summary": lambda: cgmca.Summary(8, 6).add(X, Y),
             "Folds": lambda: _core.Folds([8, 6], 5, 1, 1).with_more([X, Y]),
-            "Covariance": lambda: _core.Covariance.identity(2), "DeviceArray": lambda: _core.to_device(X, "cpu"),
+            "Covariance": lambda: _core.Covariance.parse("identity:2"), "DeviceArray": lambda: _core.to_device(X, "cpu"),
             "BlockReader": lambda: _core.BlockReader(table)}[name]()
 
 
@@ -264,7 +264,7 @@ def test_functions_take_no_junk(table):
     """Those of the module, with junk alone, and with junk after arguments that are right."""
     summary, model = example("Summary", table), example("Model", table)
     X, Y = make_pairs(n=40)
-    identity = _core.Covariance.identity(2)
+    identity = _core.Covariance.parse("identity:2")
     right = {"fit": (summary,), "calibrate": (model, [X, Y]), "permutation_test": (summary, [0, 0], [0.0, 0.0]),
              "tune": (X, Y), "tune_views": ([X, Y, X],), "tune_folds": (example("Folds", table),),
              "wiener2": (X,), "medfilt2": (X,), "ssim": (X, X), "psnr": (X,), "to_device": (X,)}

@@ -276,16 +276,8 @@ void add_fit(CLI::App& app, Session& session) {
       ->option_text("T");
   add_limit_options(command, options->limits);
   command.footer(
-      "SPEC, the covariance that the common space shall have:\n"
-      "  identity      plain matching component analysis with as many dimensions as the data allow\n"
-      "  identity:K    the same with K dimensions\n"
-      "  correlation:K K directions, each with its correlation as standard deviation\n"
-      "  likelihood2   the nearest sample of domain 1 is the likeliest partner of one of domain 2; needs a ridge or\n"
-      "                more pairs than features; likelihood1 likewise for samples of domain 1\n"
-      "  data1:T       best rank-T approximation of domain 1's own covariance; data2:T, … likewise\n"
-      "  file:PATH     a covariance matrix, K×K\n"
-      "  factor:PATH   F of a covariance F Fᵀ, K×P\n"
-      "  sd:PATH       K standard deviations of independent measurements\n\n"
+      "SPEC, the covariance that the common space shall have:\n" + covariance_table() +
+      "\n"
       "Two domains have a closed form. For more, a search finds the maps, and the result says whether they are proven\n"
       "to be the best, or within how many per cent of the best they are.\n\n"
       "Examples:\n"

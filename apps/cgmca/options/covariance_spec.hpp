@@ -21,5 +21,7 @@ struct CovarianceSpecs {
   std::vector<Covariance> parse(Index domains) const;  // one a domain; reads the files they name
 };
 void add_covariance_options(CLI::App& command, CovarianceSpecs& specs);
+// What SPEC may be, a line for each kind of the table.
+std::string covariance_table();
 
 }  // namespace cgmca::cli

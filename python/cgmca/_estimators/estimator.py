@@ -41,12 +41,13 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     Parameters
     ----------
-    covariance : {'identity', 'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'}, array of shape (k, k), \
+    covariance : {'identity', 'data1', 'data2', 'principal1', 'principal2', 'correlation', 'likelihood1', 'likelihood2'}, array of shape (k, k), \
 `Covariance`, or a pair or list of these, one for each domain
         Covariance of all maps' outputs, or of each one's.
 
         - 'identity' is plain matching component analysis. Its directions are those of canonical correlation analysis.
         - 'data1', 'data2', … are the best approximation, of rank ``n_components``, of that domain's own covariance.
+        - 'principal1', 'principal2', … are the same in ``n_components`` dimensions, along its principal directions.
         - 'correlation' gives each common direction its correlation as standard deviation.
         - 'likelihood2' makes the nearest sample of domain 1 the likeliest partner of a sample of domain 2, and
           'likelihood1' likewise. Both are for two domains, and need a ridge or more pairs than features.

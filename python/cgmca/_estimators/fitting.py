@@ -50,7 +50,7 @@ def fit_model(summary: _core.Summary, progress: Any = None, **settings: Any) -> 
     try:
         model = _core.fit(summary, progress, **settings)
     except _core.InfeasibleError as error:
-        if ":" in settings["covariances"][error.domain - 1].description:  # as identity:9, whose number is n_components
+        if settings["covariances"][error.domain - 1].number:  # the number of a rule is n_components
             error.args = (f"{error}: n_components is {error.covariance_rank}, at most {error.data_rank} is possible",)
         raise
     for text in model.warnings():

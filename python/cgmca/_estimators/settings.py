@@ -153,20 +153,21 @@ def _covariance(setting: Union[str, Covariance], n: Optional[int], m: int) -> _c
     if isinstance(setting, Covariance):
         made: _core.Covariance = getattr(_core.Covariance, setting.kind)(setting.values)
         return made
-    if setting == "identity":
-        return _core.Covariance.largest_identity() if n is None else _core.Covariance.identity(n)
-    if setting in ("likelihood1", "likelihood2"):
-        if n is not None:
-            raise ValueError(f"covariance '{setting}' uses all directions; leave n_components out")
-        return _core.Covariance.likelihood(int(setting[-1]))
-    if setting not in ["correlation"] + [f"data{domain}" for domain in range(1, m + 1)]:
-        choices = ("'data1', 'data2', 'correlation', 'likelihood1', 'likelihood2'" if m == 2 else
-                   f"'data1' to 'data{m}', 'correlation'")
-        raise ValueError(f"there is no covariance '{setting}': give 'identity', {choices}, an array, a "
+    kinds: Dict[str, str] = {}
+    choices = []
+    for stem, domains, number in _core.covariance_rules(m):
+        names = [f"{stem}{domain}" for domain in range(1, domains + 1)] if domains else [stem]
+        kinds.update((name, number) for name in names)
+        if domains in (0, m):
+            choices.append(f"'{names[0]}' to '{names[-1]}'" if len(names) > 2 else ", ".join(map(repr, names)))
+    if setting not in kinds:
+        raise ValueError(f"there is no covariance '{setting}': give {', '.join(choices)}, an array, a "
                          f"cgmca.Covariance, or a {'pair' if m == 2 else f'list of {m}'} of these")
-    if n is None:
+    if n is None and kinds[setting] == "must":
         raise ValueError(f"covariance '{setting}' needs n_components")
-    return _core.Covariance.correlation(n) if setting == "correlation" else _core.Covariance.data(int(setting[4:]), n)
+    if n is not None and kinds[setting] == "cannot":
+        raise ValueError(f"covariance '{setting}' uses all directions; leave n_components out")
+    return _core.Covariance.parse(setting if n is None else f"{setting}:{n}")
 
 
 def as_seed(random_state: Any) -> int:

@@ -78,24 +78,21 @@ Model checked(Model model, const Factors& factors, const std::vector<DomainInfo>
   return model;
 }
 
-// The name and number of a covariance. A covariance that the fit finds is described as NAME or NAME:NUMBER. Of those
-// given by their entries only I has a name.
-std::pair<std::string, Index> kind_of(const Covariance& covariance) {
-  if (const auto* factor = std::get_if<Covariance::Factor>(&covariance.value())) {
-    const auto& [U, s] = *factor;
-    if (U.rows() == U.cols() && U.isIdentity(0) && (s.array() == 1).all()) return {"identity", s.size()};
-    return {"matrix", 0};
+// The name and number of a covariance. Of those given by their entries only I has a name.
+std::pair<std::string, Index> named(const Covariance& covariance) {
+  const Matrix& U = covariance.U();
+  if (covariance.kind() == Covariance::Kind::entries && U.rows() == U.cols() && U.isIdentity(0) &&
+      (covariance.s().array() == 1).all()) {
+    return {"identity", U.rows()};
   }
-  const std::string& words = covariance.description();
-  const auto colon = words.find(':');
-  return {words.substr(0, colon), colon == std::string::npos ? 0 : std::stol(words.substr(colon + 1))};
+  return {covariance.name(), covariance.number()};
 }
 
 FitSettings settings_of(const std::vector<Covariance>& covariances, const Regularization& options,
                         std::optional<double> rank_tol, const MatchingOptions& matching) {
   FitSettings settings(static_cast<Index>(covariances.size()));
   for (std::size_t i = 0; i < covariances.size(); ++i) {
-    std::tie(settings.covariance[i], settings.components[i]) = kind_of(covariances[i]);
+    std::tie(settings.covariance[i], settings.components[i]) = named(covariances[i]);
     settings.max_rank[i] = options.max_rank[i];
     settings.ridge[i] = options.ridge[i];
   }
@@ -149,8 +146,7 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
   std::vector<bool> spectrum;
   for (std::size_t i = 0; i < C.size(); ++i) {
     const auto of_it = [i](const Covariance& covariance) {
-      const auto* data = std::get_if<Covariance::OfData>(&covariance.value());
-      return data != nullptr && slot(data->domain) == i;
+      return uses_spectrum(covariance) && slot(covariance.domain()) == i;
     };
     spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
                        std::any_of(C.begin(), C.end(), of_it));

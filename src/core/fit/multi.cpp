@@ -65,7 +65,7 @@ Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& 
                          const Matrix& weights, const Search& search) {
   Index k = 0;
   for (const Covariance& covariance : covariances) {
-    if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) k = std::max(k, wanted->k);
+    if (covariance.kind() == Covariance::Kind::correlation) k = std::max(k, covariance.number());
   }
   if (k == 0) return {};
   k = std::min(k, smallest_rank(factors));

@@ -73,6 +73,26 @@ PrescribedCovariance likelihood_as_covariance(const Covariance& covariance, Doma
           kAlongAxes};
 }
 
+// The T largest principal directions of a domain: U diag(s²) Uᵀ of data, diag(s²) of principal.                   (28')
+PrescribedCovariance spectrum_as_covariance(const Covariance& covariance, const Factors& factors) {
+  const Domain domain = covariance.domain();
+  const Index rank = covariance.number();
+  if (number(domain) > factors.count()) {
+    throw InvalidInput(fmt::format("{}: there are only {} domains", covariance.description(), factors.count()));
+  }
+  const SpectrumWhitening& data = *factors[domain].spectrum();
+  if (rank > data.rank()) {
+    throw Infeasible(
+        fmt::format("{} asks for rank {}, but domain {} has rank {}; the largest feasible is {}:{}",
+                    covariance.description(), rank, number(domain), data.rank(), covariance.name(), data.rank()),
+        domain, data.rank(), rank);
+  }
+  if (covariance.kind() == Covariance::Kind::principal) {
+    return {factors.B().on().identity(rank, rank), data.s.head(rank), covariance.description(), kAlongAxes};
+  }
+  return {data.U.left(rank), data.s.head(rank), covariance.description()};
+}
+
 void check_common_dimension(const std::vector<PrescribedCovariance>& C) {
   for (std::size_t i = 1; i < C.size(); ++i) {
     const Index k1 = C[0].U.rows(), k2 = C[i].U.rows();
@@ -117,48 +137,38 @@ Index smallest_rank(const Factors& factors) {
 PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
                              const Vector& correlations) {
   const Backend& on = factors.B().on();
-  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) {
-    return {on.upload(fixed->U), fixed->s, covariance.description()};
+  switch (covariance.kind()) {
+    case Covariance::Kind::entries:
+      return {on.upload(covariance.U()), covariance.s(), covariance.description()};
+    case Covariance::Kind::identity: {
+      const Index k = rank_of(covariance, factors);
+      return {on.identity(k, k), Vector::Ones(k), covariance.description(), kAlongAxes};
+    }
+    case Covariance::Kind::correlation:
+      return correlations_as_covariance(covariance, covariance.number(), factors, correlations);
+    case Covariance::Kind::likelihood:
+      return likelihood_as_covariance(covariance, covariance.domain(), of, factors, correlations);
+    case Covariance::Kind::data:
+    case Covariance::Kind::principal:
+      break;
   }
-  const auto identity = [&](Index k) -> PrescribedCovariance {
-    return {on.identity(k, k), Vector::Ones(k), covariance.description(), kAlongAxes};
-  };
-  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return identity(fixed->k);
-  if (std::holds_alternative<Covariance::LargestIdentity>(covariance.value())) return identity(smallest_rank(factors));
-  if (const auto* wanted = std::get_if<Covariance::OfCorrelations>(&covariance.value())) {
-    return correlations_as_covariance(covariance, wanted->k, factors, correlations);
-  }
-  if (const auto* wanted = std::get_if<Covariance::OfLikelihood>(&covariance.value())) {
-    return likelihood_as_covariance(covariance, wanted->query, of, factors, correlations);
-  }
-  const auto [domain, rank] = std::get<Covariance::OfData>(covariance.value());
-  if (number(domain) > factors.count()) {
-    throw InvalidInput(fmt::format("{}: there are only {} domains", covariance.description(), factors.count()));
-  }
-  const SpectrumWhitening& data = *factors[domain].spectrum();
-  if (rank > data.rank()) {
-    throw Infeasible(
-        fmt::format("{} asks for rank {}, but domain {} has rank {}; the largest feasible is data{}:{}",
-                    covariance.description(), rank, number(domain), data.rank(), number(domain), data.rank()),
-        domain, data.rank(), rank);
-  }
-  return {data.U.left(rank), data.s.head(rank), covariance.description()};
+  return spectrum_as_covariance(covariance, factors);
+}
+
+bool uses_spectrum(const Covariance& covariance) {
+  return covariance.kind() == Covariance::Kind::data || covariance.kind() == Covariance::Kind::principal;
 }
 
 Index rank_of(const Covariance& covariance, const Factors& factors) {
-  if (const auto* fixed = std::get_if<Covariance::Factor>(&covariance.value())) return fixed->s.size();
-  if (const auto* fixed = std::get_if<Covariance::Identity>(&covariance.value())) return fixed->k;
-  if (const auto* correlated = std::get_if<Covariance::OfCorrelations>(&covariance.value())) return correlated->k;
-  if (const auto* data = std::get_if<Covariance::OfData>(&covariance.value())) return data->rank;
-  return smallest_rank(factors);
+  if (covariance.kind() == Covariance::Kind::entries) return covariance.s().size();
+  return covariance.number() > 0 ? covariance.number() : smallest_rank(factors);
 }
 
 // The domain of the lowest rank first, which is then the largest that suits all.
 void check_feasible(const std::vector<Covariance>& covariances, const Factors& factors) {
   for (const Domain domain : lowest_first(factors)) {
     const Covariance& asked = covariances[slot(domain)];
-    const bool given = std::holds_alternative<Covariance::Factor>(asked.value()) ||
-                       std::holds_alternative<Covariance::Identity>(asked.value());
+    const bool given = asked.kind() == Covariance::Kind::entries || asked.kind() == Covariance::Kind::identity;
     if (given) check_rank(domain, rank_of(asked, factors), asked.description(), factors);
   }
 }

@@ -29,6 +29,8 @@ Index smallest_rank(const Factors& factors);  // min r_i
 // C of domain `of`; `correlations` are those found, descending.                                                   (5)
 PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
                              const Vector& correlations);
+// Whether it is made from the spectrum of its domain.
+bool uses_spectrum(const Covariance& covariance);
 Index rank_of(const Covariance& covariance, const Factors& factors);
 
 // The same of covariances whose rank is known before any work or memory is spent on them. Throws Infeasible.

@@ -138,15 +138,9 @@ std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, 
   return CrossSvd{{std::move(U), std::move(s), std::move(V), {}}, fmt::format("B {}", routine)};
 }
 
-// Whether both covariances are found from the data in the same way, or are the same matrix.
+// Whether both domains get the same covariance. That of likelihood differs between them.
 bool same_covariance(const Covariance& c1, const Covariance& c2) {
-  if (c1.value().index() != c2.value().index()) return false;
-  if (std::holds_alternative<Covariance::OfLikelihood>(c1.value())) return false;  // it differs between the domains
-  if (const auto* one = std::get_if<Covariance::Factor>(&c1.value())) {
-    const auto& two = std::get<Covariance::Factor>(c2.value());
-    return one->U.rows() == two.U.rows() && one->s.size() == two.s.size() && one->s == two.s && one->U == two.U;
-  }
-  return c1.description() == c2.description();
+  return c1 == c2 && c1.kind() != Covariance::Kind::likelihood;
 }
 
 }  // namespace

@@ -44,12 +44,8 @@ Index count_above(const Vector& descending, double threshold) {
 
 }  // namespace
 
-Covariance Covariance::identity(Index k) {
-  if (k < 1) throw InvalidInput(fmt::format("identity covariance of dimension {}; at least 1 is needed", k));
-  return {Identity{k}, fmt::format("identity:{}", k)};
-}
-
-Covariance Covariance::largest_identity() { return {LargestIdentity{}, "identity"}; }
+Covariance::Covariance(Matrix U, Vector s, std::string description)
+    : kind_(Kind::entries), U_(std::move(U)), s_(std::move(s)), description_(std::move(description)) {}
 
 Covariance Covariance::matrix(const MatrixView& C) {
   const Index k = C.rows();
@@ -66,7 +62,7 @@ Covariance Covariance::matrix(const MatrixView& C) {
   const Index c = count_above(values, static_cast<double>(k) * kEpsilon * values(0));
   if (values(0) <= 0 || c == 0)
     throw NotPositive("the covariance is zero, so that nothing would be left of the samples; give a variance above 0");
-  return {Factor{Q.leftCols(c), values.head(c).cwiseSqrt()}, fmt::format("matrix {}×{} of rank {}", k, k, c)};
+  return {Q.leftCols(c), values.head(c).cwiseSqrt(), fmt::format("matrix {}×{} of rank {}", k, k, c)};
 }
 
 Covariance Covariance::factor(const MatrixView& F) {
@@ -79,7 +75,7 @@ Covariance Covariance::factor(const MatrixView& F) {
   if (c == 0)
     throw NotPositive(
         "the covariance factor is zero, so that nothing would be left of the samples; give a nonzero one");
-  return {Factor{svd.U.leftCols(c), svd.s.head(c)}, fmt::format("factor {}×{} of rank {}", F.rows(), F.cols(), c)};
+  return {svd.U.leftCols(c), svd.s.head(c), fmt::format("factor {}×{} of rank {}", F.rows(), F.cols(), c)};
 }
 
 Covariance Covariance::diagonal(const VectorView& sd) {
@@ -98,30 +94,22 @@ Covariance Covariance::diagonal(const VectorView& sd) {
   if (c == 0)
     throw NotPositive(
         "all standard deviations are zero, so that nothing would be left of the samples; give one above 0");
-  Factor result{Matrix::Zero(k, c), Vector(c)};
+  Matrix U = Matrix::Zero(k, c);
+  Vector s(c);
   for (Index j = 0; j < c; ++j) {
     const Index feature = order[static_cast<std::size_t>(j)];
-    result.U(feature, j) = 1;
-    result.s(j) = sd(feature);
+    U(feature, j) = 1;
+    s(j) = sd(feature);
   }
-  return {std::move(result), fmt::format("diagonal {}×{} of rank {}", k, k, c)};
+  return {std::move(U), std::move(s), fmt::format("diagonal {}×{} of rank {}", k, k, c)};
 }
 
-Covariance Covariance::data(Domain domain, Index rank) {
-  if (rank < 1) {
-    throw InvalidInput(
-        fmt::format("data{}:{}: the rank of the approximation must be at least 1", number(domain), rank));
-  }
-  return {OfData{domain, rank}, fmt::format("data{}:{}", number(domain), rank)};
-}
-
-Covariance Covariance::correlation(Index k) {
-  if (k < 1) throw InvalidInput(fmt::format("correlation:{}: at least 1 direction is needed", k));
-  return {OfCorrelations{k}, fmt::format("correlation:{}", k)};
-}
-
-Covariance Covariance::likelihood(Domain query) {
-  return {OfLikelihood{query}, fmt::format("likelihood{}", number(query))};
+bool Covariance::operator==(const Covariance& other) const {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+  };
+  return kind_ == other.kind_ && number_ == other.number_ && domain_ == other.domain_ && same(U_, other.U_) &&
+         same(s_, other.s_);
 }
 
 }  // namespace cgmca

@@ -112,6 +112,46 @@ TEST(HandCase, LikelihoodSpreadsTheQueryMoreThanTheReference) {
   EXPECT_NEAR(one.domain(Domain::two).matrix()(0, 0), std::sqrt(0.1 * 3 / 11), kRounding);
 }
 
+// Θ = diag(16/3, 4/3): principal1:1 is the variance 16/3 in one dimension, and principal1:2 has the distances of data1:2.
+TEST(HandCase, PrincipalPrescribesTheEigenvaluesOfADomain) {
+  const Matrix X1{{2, 2, -2, -2}, {1, -1, 1, -1}}, X2{{1, 2, -3, 4}, {1, -1, 2, -5}, {0, 1, 1, -1}};
+  const Covariance one = Covariance::principal(Domain::one, 1), both = Covariance::parse("principal1:2");
+  const Matrix Z = apply(fit(X1, X2, one, one), Domain::two, X2);
+  EXPECT_NEAR(Z.squaredNorm() / 3, 16.0 / 3, kRounding);
+  const Covariance data = Covariance::parse("data1:2");
+  const Model small = fit(X1, X2, both, both), large = fit(X1, X2, data, data);
+  EXPECT_EQ(small.covariances[0], "principal1:2");
+  const Matrix S = apply(small, Domain::one, X1) - apply(small, Domain::two, X2);
+  const Matrix L = apply(large, Domain::one, X1) - apply(large, Domain::two, X2);
+  EXPECT_LE((S.transpose() * S - L.transpose() * L).norm(), 10 * kRounding);
+  EXPECT_THROW(fit(X1, X2, one, Covariance::principal(Domain{3}, 1)), InvalidInput);
+  EXPECT_THROW(fit(X1, X2, one, Covariance::principal(Domain::one, 3)), Infeasible);
+}
+
+TEST(Covariance, IsReadFromWhatItIsCalledAndComparedByWhatItIs) {
+  for (const CovarianceKind& kind : covariance_kinds()) {
+    if (kind.takes == CovarianceTakes::file) continue;
+    const std::string spec =
+        std::string(kind.name) + (kind.of_domain ? "2" : "") + (kind.takes == CovarianceTakes::nothing ? "" : ":7");
+    const Covariance covariance = Covariance::parse(spec);
+    EXPECT_EQ(covariance.description(), spec);
+    EXPECT_EQ(covariance.kind(), kind.kind);
+    EXPECT_EQ(covariance.number(), kind.takes == CovarianceTakes::nothing ? 0 : 7);
+    EXPECT_EQ(covariance.domain(), kind.of_domain ? Domain::two : Domain::one);
+    EXPECT_EQ(covariance, Covariance::parse(spec));
+    EXPECT_FALSE(covariance == Covariance::identity(8));
+  }
+  EXPECT_EQ(Covariance::parse("identity"), Covariance::largest_identity());
+  const Matrix F{{1, 2}, {3, 4}}, other{{1, 2}, {3, 5}};
+  EXPECT_EQ(Covariance::parse("factor:F", [&](const std::string&) { return F; }), Covariance::factor(F));
+  EXPECT_FALSE(Covariance::factor(F) == Covariance::factor(other));
+  EXPECT_FALSE(Covariance::factor(F) == Covariance::factor(F.row(0)));
+  for (const char* wrong : {"", "data", "data0:3", "data1", "data1:", "data1:0", "data1:3x", "likelihood3",
+                            "likelihood2:3", "identity:-1", "file:C.npy", "principle1:2"}) {
+    EXPECT_THROW(Covariance::parse(wrong), InvalidInput) << wrong;
+  }
+}
+
 // Identical isotropic domains: every canonical correlation is 1 and no direction has more variance than another, so
 // all that is left to choose by is the order of the features: A1 = A2 = √(3/4)·I for the corners (±1, ±1) of a square
 // (Θ = 4/3 I).

@@ -141,7 +141,7 @@ tidy: build
 install:
 	@tools/install-deps
 	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
-	@cmake --build --preset release --target cgmca cgmca_image cgmca_io cgmca_cli
+	@cmake --build --preset release --target cgmca cgmca_c cgmca_image cgmca_io cgmca_cli
 	@cmake --install build --prefix $(PREFIX)
 
 clean:

@@ -4,7 +4,7 @@
     tests/docs/run_blocks.py BUILD_FOLDER [PAGE…]
 
 Blocks of a page share a folder, which holds the files that `furnish` makes, and run in their order: sh and python as
-they stand, matlab where Octave is installed. cpp blocks, and examples in headers, are compiled into one program and
+they stand, c, matlab and r where the languages are installed (make octave, make r). cpp blocks, and examples in headers, are compiled into one program and
 run in it. A page may say why its next block is not run:  <!-- not run: REASON -->
 """
 
@@ -137,6 +137,23 @@ def run_cpp(named, build, folder, mpi=False):
                    stdout=subprocess.DEVNULL, env={**os.environ, **as_root})
 
 
+def command_of(kind, text, build):
+    """The command that runs a block. C is compiled first; MATLAB and R have the files of the page as variables."""
+    if kind == "matlab":
+        given = (f"addpath('{build}/matlab'); X1 = rand(7, 60); X2 = rand(5, 60);\n"
+                 "X = csvread('a.csv'); Y = csvread('b.csv'); Z = [X(:, 1:3), Y(:, 1)];\n")
+        return ["octave-cli", "--eval", given + text]
+    if kind == "r":
+        given = ("X <- as.matrix(read.csv('a.csv', header = FALSE)); Y <- as.matrix(read.csv('b.csv', header = FALSE))\n"
+                 "Z <- cbind(X[, 1:3], Y[, 1])\n")
+        return ["Rscript", "-e", f".libPaths(c('{build}/r/library', .libPaths()))", "-e", given + text]
+    if kind == "c":
+        pathlib.Path("block.c").write_text(text)
+        compiled = f"cc -std=c99 -I{ROOT}/include block.c -o block -L{build}/src -lcgmca_c -Wl,-rpath,{build}/src"
+        return ["bash", "-eu", "-c", f"{compiled} && ./block"]
+    return ["bash", "-eu", "-c", text]
+
+
 def run_page(page, build, folder):
     """The sh, python and matlab blocks of a page, in order, in this process: names that one defines, the next may use.
     Returns how many ran, and the reasons of those that did not."""
@@ -145,10 +162,12 @@ def run_page(page, build, folder):
     for kind, text, reason in blocks_of(page):
         if kind in SHOWN or kind == "cpp":
             continue
-        if kind not in ("sh", "python", "matlab"):
-            raise SystemExit(f"{page}: a block of an unknown kind '{kind}'; known are sh, python, cpp, matlab, {SHOWN}")
+        if kind not in ("sh", "python", "matlab", "r", "c"):
+            raise SystemExit(f"{page}: a block of an unknown kind '{kind}'; known are sh, python, cpp, c, matlab, r, {SHOWN}")
         if reason is None and kind == "matlab" and shutil.which("octave-cli") is None:
             reason = "no Octave"
+        if reason is None and kind == "r" and shutil.which("Rscript") is None:
+            reason = "no R"
         if reason is not None:
             skipped.append(reason)
             continue
@@ -156,9 +175,7 @@ def run_page(page, build, folder):
             if kind == "python":
                 exec(compile(text, str(page), "exec"), names)
             else:
-                given = "if ~exist('X1', 'var'), X1 = rand(7, 60); X2 = rand(5, 60); end\n"
-                command = ["bash", "-eu", "-c", text] if kind == "sh" else ["octave-cli", "--eval", given + text]
-                subprocess.run(command, check=True, capture_output=True, text=True)
+                subprocess.run(command_of(kind, text, build), check=True, capture_output=True, text=True)
         except FileNotFoundError as absent:  # a data set of cgmca.datasets
             skipped.append(f"data that are not here: {absent}")
             break

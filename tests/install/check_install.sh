@@ -117,6 +117,19 @@ core="-I$prefix/include $(pkg-config --cflags-only-I eigen3) -L$libdir -lcgmca"
 compile by-hand "-fsanitize=address" "$core -lcgmca_io -lcgmca_image" "$core"
 run by-hand
 
+# The C interface, by pkg-config and by find_package in a project without C++.
+echo "C"
+cp "$source_dir/examples/c/translate.c" .
+# shellcheck disable=SC2046
+cc -std=c99 translate.c $(pkg-config --cflags --libs cgmca-c) -o translate
+LD_LIBRARY_PATH=$libdir ./translate
+mkdir c
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(outside C)' 'find_package(cgmca 0.2 REQUIRED)' \
+  'add_executable(translate ../translate.c)' 'target_link_libraries(translate PRIVATE cgmca::c)' >c/CMakeLists.txt
+cmake -S c -B c/build -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build c/build >/dev/null
+LD_LIBRARY_PATH=$libdir c/build/translate
+
 # none PATTERN: no line of the input is like this.
 none() {
   ! grep "$1" || { echo "there should be no '$1'" >&2; exit 1; }
@@ -151,7 +164,7 @@ unity=$(sed -n 's/^CGMCA_UNITY:BOOL=//p' "$build_dir/CMakeCache.txt")
 cmake -S "$work/parent" -B "$work/static" -G Ninja -DBUILD_SHARED_LIBS=OFF -DCGMCA_UNITY="$unity" \
   -DCMAKE_BUILD_TYPE=Release -DEigen3_DIR="$work/eigen5" >/dev/null
 (cd "$build_dir" && find src -name '*.o' -path '*_objects.dir/*' -exec cp --parents -t "$work/static/cgmca" {} +)
-for name in cgmca cgmca_image cgmca_io; do
+for name in cgmca cgmca_c cgmca_image cgmca_io; do
   (cd "$work/static" && ninja -t commands "cgmca/src/lib$name.a" | tail -1 | sh)
 done
 cmake --install "$work/static" --prefix "$work/static-prefix" >/dev/null
@@ -178,6 +191,9 @@ g++ compiled1/main.o -o static2/example $(pkg-config --libs cgmca)
 # shellcheck disable=SC2046
 g++ compiled1/apply.o -o static2/apply $(pkg-config --libs cgmca-core)
 run static2
-for program in static1/example static2/apply; do
+# shellcheck disable=SC2046
+cc -std=c99 translate.c $(pkg-config --cflags --libs cgmca-c) -o static2/translate
+static2/translate
+for program in static1/example static2/apply static2/translate; do
   ldd "$program" | none libcgmca
 done

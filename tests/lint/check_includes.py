@@ -17,10 +17,12 @@ LAYERS = {
     "core": {"core", "support", "public base", "public core"},
     "io": {"io", "support", "public base", "public core", "public io"},
     "image": {"image", "public base", "public core", "public image"},
+    "c": {"c", "support", "public base", "public core", "public c"},
     "cuda": {"cuda", "core", "public base", "public core"},
     "report": {"report", "support", "public base", "public core", "public io", "public image"},
     "public base": {"public base"},
     "public core": {"public base", "public core"},
+    "public c": {"public c"},
     "public io": {"public base", "public core", "public io"},
     "public image": {"public base", "public core", "public image"},
     "public mpi": {"public base", "public core", "public mpi"},
@@ -70,6 +72,8 @@ def sources(root):
 
 def layer(path):
     if path.parts[0] == "include":
+        if path.suffix == ".h":  # the C interface
+            return "public c"
         return PUBLIC.get(path.stem, "public core")
     return path.parts[1]
 

@@ -33,6 +33,8 @@
 //
 #include <cgmca/calibrate.hpp>
 //
+#include <cgmca/explained.hpp>
+//
 #include <cgmca/fuse.hpp>
 //
 #include <cgmca/verify.hpp>

@@ -42,6 +42,7 @@ from ._data.tables import real_features
 from ._estimators import CGMCA, MCA, certificate, correlation_tests, fitting, settings
 from ._estimators.certificate import Certificate, FitWarning, Regularized, Start
 from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
+from ._estimators.explained import Explained, Shares, SharesOfVariance, TranslationR2
 from ._estimators.settings import Covariance, SearchProgress
 from ._model.files import load, save
 from ._model.onnx import to_onnx
@@ -54,8 +55,9 @@ _sys.modules.update({f"cgmca.{name}": module for name, module in (
     ("_tuning", _tune))})
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "FitWarning", "InfeasibleError", "InternalError", "Summary",
-    "PermutationTest", "Regularized", "SearchProgress", "Start", "TuneResult", "__version__", "blas_description",
+    "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "Explained", "FitWarning", "InfeasibleError",
+    "InternalError", "Summary", "PermutationTest", "Regularized", "SearchProgress", "Shares", "SharesOfVariance",
+    "Start", "TranslationR2", "TuneResult", "__version__", "blas_description",
     "datasets", "image", "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts",
     "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
     "write",

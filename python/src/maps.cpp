@@ -1,5 +1,6 @@
 // What a model does with samples: maps into the common space, translations with their errors, fusion, verification.
 #include <cgmca/error.hpp>
+#include <cgmca/explained.hpp>
 #include <cgmca/fuse.hpp>
 #include <cgmca/verify.hpp>
 
@@ -206,6 +207,26 @@ py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const 
                   "certified"_a = found.certified, "gap"_a = found.gap, "proof"_a = found.proof, "claims"_a = claims);
 }
 
+// R² of the translation to each domain.
+struct AllR2 {
+  std::vector<MeasuredR2> domains;
+  void add(const std::vector<MatrixView>& X, const Vector& weights = {}) {
+    for (MeasuredR2& one : domains) one.add(X, weights);
+  }
+};
+
+py::tuple r2_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
+  AllR2 all;
+  for (const Domain domain : all_domains(self.model.count())) all.domains.emplace_back(self.model, domain);
+  const Matched samples(arrays, sample_weight);
+  if (samples.domains.front().count() < 2) throw TooFewSamples("R² needs at least 2 matched samples");
+  add_blocks<std::vector<MatrixView>>(all, samples);
+  return tuple_of(all.domains, [](const MeasuredR2& one) {
+    const TranslationR2 r2 = one.value();
+    return py::make_tuple(to_array(r2.features), r2.variance, r2.standardized);
+  });
+}
+
 }  // namespace
 
 void bind_maps(py::class_<FittedModel>& model) {
@@ -220,6 +241,7 @@ void bind_maps(py::class_<FittedModel>& model) {
       .def("estimate", &estimate_from, py::arg("sources"), py::arg("arrays"), py::arg("target"),
            py::arg("with_errors") = false, py::arg("probability") = none)
       .def("translation", &translation_of, py::arg("sources"), py::arg("target"), py::arg("probability") = none)
+      .def("measured_r2", &r2_on, py::arg("arrays"), py::arg("sample_weight") = none)
       .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = none);
 }
 

@@ -1,6 +1,7 @@
 // Fitted models: what estimators keep, and what a model says of itself.
 #include <cgmca/correlation_tests.hpp>
 #include <cgmca/error.hpp>
+#include <cgmca/explained.hpp>
 #include <cgmca/model.hpp>
 
 #include <pybind11/stl.h>
@@ -52,6 +53,44 @@ py::tuple tests_of(const FittedModel& self) {
   });
 }
 
+py::tuple entries_of(const Shares& shares) {
+  return py::make_tuple(to_array(shares.alone), to_array(shares.cumulative));
+}
+py::tuple entries_of(const TranslationR2& r2) {
+  return py::make_tuple(to_array(r2.features), r2.variance, r2.standardized);
+}
+
+void bind_explained(py::class_<FittedModel>& model) {
+  model
+      .def(
+          "explained",
+          [](const FittedModel& self, int of, int by) {
+            const Explained found = explained(self.model, self.domain(of), self.domain(by));
+            return py::make_tuple(entries_of(found.variance), entries_of(found.standardized));
+          },
+          py::arg("of"), py::arg("by"))
+      .def(
+          "score_correlations",
+          [](const FittedModel& self, int features, int scores) {
+            return to_matrix(score_correlations(self.model, self.domain(features), self.domain(scores)));
+          },
+          py::arg("features"), py::arg("scores"))
+      .def(
+          "shared_correlations",
+          [](const FittedModel& self, int one, int two) {
+            return to_matrix(shared_correlations(self.model, self.domain(one), self.domain(two)));
+          },
+          py::arg("one"), py::arg("two"))
+      .def(
+          "translation_r2",
+          [](const FittedModel& self, int to) { return entries_of(translation_r2(self.model, self.domain(to))); },
+          py::arg("to"))
+      .def(
+          "importance",
+          [](const FittedModel& self, int number) { return to_array(importance(self.model, self.domain(number))); },
+          py::arg("domain"));
+}
+
 // get(map) of one domain.
 template <class Get>
 auto of_domain(Get get) {
@@ -89,6 +128,7 @@ DeviceMap FittedModel::translation_there(Domain from, Domain to, Method method, 
 void bind_model(py::module_& module) {
   py::class_<FittedModel> model(module, "Model", "The maps of a fit, one a domain; estimators keep one.");
   bind_maps(model);
+  bind_explained(model);
   model.def("certificate", &certificate_of)
       .def("settings", &settings_of)
       .def("tests", &tests_of)

@@ -335,3 +335,19 @@ def test_tests_says_why_it_does_not_test(folder):
     assert refused.status == 3 and "ridge" in refused.err and "cgmca tune --permutations" in refused.err
     folder.ok("report", "m", "-o", "r.html")
     assert "Not tested: domain 1 was fitted with a ridge" in (folder / "r.html").read_text()
+
+
+def test_explain_tells_shares_and_writes_tables(folder):
+    folder.ok("fit", "a.npy", "b.npy", "-o", "m")
+    found = folder.ok("explain", "m", "a.npy", "b.npy", "-o", "f.csv", "--edges", "e.tsv", "--least", "0.2", "--json").json
+    corr = np.corrcoef(folder.a.T, folder.b.T)[:7, 7:]
+    first = found["domains"][0]
+    assert found["measured_on"] == 60 and np.isclose(first["r2"]["standardized"], first["from"][0]["standardized"]["total"])
+    assert np.isclose(sum(first["importance"]), 1)
+    lines = [line.split("\t") for line in (folder / "e.tsv").read_text().splitlines()[1:]]
+    assert found["edges"] == len(lines) == (abs(corr) >= 0.2).sum()
+    assert all(np.isclose(float(r), corr[int(f[3:]) - 1, int(g[3:]) - 1], atol=1e-5) for f, g, r in lines)
+    table = np.genfromtxt(folder / "f.csv", delimiter=",", skip_header=1)[:, 1:]
+    assert table.shape == (12, 3 + 5 + 5) and np.allclose(table[:7, 1], first["r2"]["features"])
+    assert "measured on 60 samples" in folder.ok("explain", "m", "a.npy", "b.npy").out
+    assert "--weights needs the samples" in folder.fails(2, "explain", "m", "--weights", "w.npy")

@@ -43,7 +43,7 @@ summary     summary folds
 model       model covariance regularization fit_options
 multi
 fit         fit
-use         verify lsqr translate device_matrix calibrate fuse classify
+use         verify lsqr translate device_matrix calibrate explained fuse classify
 select      correlation_tests tune permutation
 """
 

@@ -8,7 +8,6 @@
 
 #include "report/axes.hpp"
 #include "report/bar_list.hpp"
-#include "report/features.hpp"
 #include "report/html.hpp"
 #include "report/labels.hpp"
 #include "report/plot.hpp"
@@ -202,94 +201,6 @@ TEST(Report, SignedValuesAreShort) {
   EXPECT_EQ(signed_value(-0.001), "0.00");
   EXPECT_EQ(signed_value(-9.996), "−10");
   EXPECT_EQ(signed_value(-1e9), "< −99");
-}
-
-double correlation(const Vector& x, const Vector& y) {
-  const Vector xc = x.array() - x.mean(), yc = y.array() - y.mean();
-  return xc.dot(yc) / (xc.norm() * yc.norm());
-}
-
-// The plain fit, and one whose covariance α Θ + β I the model must take apart again: in other units each.
-std::vector<FitOptions> fits() { return {{}, {.ridge = Ridge(0.3)}, {.ridge = {Ridge::oas(), Ridge(0.1)}}}; }
-
-testing::Pairs pairs_in_units() {
-  testing::Random random(5);
-  testing::Pairs pairs = testing::random_pairs(random, 6, 4, 40);
-  pairs.X1.row(2) *= 100;
-  pairs.X1.row(3).setConstant(7);
-  pairs.X2.row(1) = pairs.X2.row(1).array() * 0.01 + 50;
-  return pairs;
-}
-
-TEST(Report, CorrelationsWithADirectionAreThoseOfTheSamples) {
-  const auto [X1, X2] = pairs_in_units();
-  for (const FitOptions& options : fits()) {
-    const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3), options);
-    for (Domain domain : kDomains) {
-      const Matrix& X = domain == Domain::one ? X1 : X2;
-      const Matrix scores = model.domain(domain).weights * testing::centred(X);
-      const Matrix found = feature_correlations(model, domain, 3);
-      ASSERT_EQ(found.rows(), X.rows());
-      for (Index f = 0; f < X.rows(); ++f) {
-        for (Index j = 0; j < 3; ++j) {
-          if (domain == Domain::one && f == 3) {
-            EXPECT_TRUE(std::isnan(found(f, j)));  // it is constant
-          } else {
-            EXPECT_NEAR(found(f, j), correlation(X.row(f), scores.row(j)), 1e-12);
-          }
-        }
-      }
-    }
-    EXPECT_THROW(feature_correlations(model, Domain::one, 4), InvalidInput);
-  }
-}
-
-TEST(Report, R2OfEachFeatureIsThatOfItsTranslation) {
-  const auto [X1, X2] = pairs_in_units();
-  for (const FitOptions& options : fits()) {
-    const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3), options);
-    for (Domain to : kDomains) {
-      const Matrix& X = to == Domain::one ? X1 : X2;
-      const Matrix error = X - translate(model, other(to), to, to == Domain::one ? X2 : X1);
-      MeasuredR2 measured(model, to);
-      measured.add(X1.leftCols(13), X2.leftCols(13));
-      measured.add(X1.rightCols(27), X2.rightCols(27));
-      const Vector found = measured.value(), claimed = claimed_r2(model, to);
-      for (Index f = 0; f < X.rows(); ++f) {
-        if (to == Domain::one && f == 3) {
-          EXPECT_TRUE(std::isnan(found(f)) && std::isnan(claimed(f)));
-          continue;
-        }
-        const double expected = 1 - error.row(f).squaredNorm() / testing::centred(X).row(f).squaredNorm();
-        EXPECT_NEAR(found(f), expected, 1e-12);
-        EXPECT_NEAR(claimed(f), expected, 1e-11);
-      }
-    }
-  }
-}
-
-TEST(Report, AFeatureThatTheRidgeHidesHasNoNumbers) {
-  auto [X1, X2] = pairs_in_units();
-  X1.row(0) *= 1e-8;
-  const Model ridge = fit(X1, X2, Covariance::identity(2), Covariance::identity(2), {.ridge = Ridge(0.3)});
-  EXPECT_TRUE(feature_correlations(ridge, Domain::one, 2).row(0).array().isNaN().all());
-  EXPECT_TRUE(std::isnan(claimed_r2(ridge, Domain::one)(0)));
-  const Model plain = fit(X1, X2, Covariance::identity(2), Covariance::identity(2));
-  const Vector score = (plain.domain(Domain::one).weights * testing::centred(X1)).row(0);
-  EXPECT_NEAR(feature_correlations(plain, Domain::one, 1)(0, 0), correlation(X1.row(0), score), 1e-8);
-}
-
-// About the mean of the pairs themselves, which need not be those of the fit.
-TEST(Report, R2OfOtherPairsMayBeNegative) {
-  const auto [X1, X2] = pairs_in_units();
-  const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
-  const Matrix moved = X2.array() + 1e4;
-  MeasuredR2 measured(model, Domain::two);
-  measured.add(X1, moved);
-  const Matrix error = moved - translate(model, Domain::one, Domain::two, X1);
-  const double expected = 1 - error.row(0).squaredNorm() / testing::centred(moved).row(0).squaredNorm();
-  EXPECT_LT(expected, -1e3);
-  EXPECT_NEAR(measured.value()(0) / expected, 1, 1e-9);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // cgmca report: one page that shows a model, and matched samples in it.
 #include <cgmca/error.hpp>
+#include <cgmca/explained.hpp>
 #include <cgmca/verify.hpp>
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 #include "options/options.hpp"
 #include "output/describe.hpp"
 #include "output/files.hpp"
-#include "report/features.hpp"
 #include "report/html.hpp"
 #include "shell/progress.hpp"
 #include "shell/signals.hpp"
@@ -58,7 +58,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
   const Model scores = first_scores(model);
   const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
   Verifier verifier(model);
-  std::vector<std::optional<report::MeasuredR2>> r2(model.domains.size());
+  std::vector<std::optional<MeasuredR2>> r2(model.domains.size());
   for (const Domain domain : all_domains(model.count())) {
     if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
   }
@@ -88,7 +88,7 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
   }
   seen.attained = verifier.attained();
   for (std::size_t i = 0; i < r2.size(); ++i) {
-    if (r2[i]) seen.r2[i] = r2[i]->value();
+    if (r2[i]) seen.r2[i] = r2[i]->value().features;
   }
   return seen;
 }

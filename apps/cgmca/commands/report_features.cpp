@@ -1,4 +1,6 @@
 // The part of the report for tables: features by their names.
+#include <cgmca/explained.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "input/domains.hpp"
 #include "output/describe.hpp"
 #include "report/bar_list.hpp"
-#include "report/features.hpp"
 #include "report/labels.hpp"
 
 namespace cgmca::cli {
@@ -126,7 +127,7 @@ void add_directions(Page& page, const Model& model, const std::vector<Domain>& t
   std::vector<Matrix> values;
   std::vector<Features> features;
   for (Domain domain : tables) {
-    values.push_back(report::feature_correlations(model, domain, count));
+    values.push_back(score_correlations(model, domain, domain).leftCols(count));
     features.push_back(features_of(model.domain(domain)));
   }
   page.text(
@@ -148,7 +149,7 @@ void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<
   double low = 0;
   const bool two = model.count() == 2;
   for (Domain domain : tables) {
-    const Vector r2 = seen != nullptr ? *seen->r2[slot(domain)] : report::claimed_r2(model, domain);
+    const Vector r2 = seen != nullptr ? *seen->r2[slot(domain)] : translation_r2(model, domain).features;
     lists.push_back(largest_r2(fmt::format("{}, from {}", domain_title(model, domain),
                                            two ? domain_title(model, other(domain)) : "all others"),
                                features_of(model.domain(domain)), r2));
@@ -189,8 +190,7 @@ void add_features(Page& page, const Model& model, const Seen* seen, const std::o
   if (!known.empty()) add_directions(page, model, known);
   bool claims = true, whole = true;
   for (const Domain domain : all_domains(model.count())) {
-    const bool plain = model.certificate.constrained[slot(domain)].plain();
-    claims = claims && (model.count() == 2 ? keeps_covariance(model, domain) : plain);
+    claims = claims && keeps_covariance(model, domain);
     whole = whole && model.domains[slot(domain)].has_value();
   }
   if (whole && (seen != nullptr || claims)) add_r2(page, model, seen, tables);

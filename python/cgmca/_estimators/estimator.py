@@ -19,6 +19,7 @@ from .._data.domains import (all_given, as_given, by_number, given, holds_domain
                              number_of)
 from .certificate import Certificate, FitWarning, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
+from .explained import Explained, TranslationR2
 from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, is_flat, names_of, need_y,
                       unchanged_on_failure)
 from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
@@ -611,6 +612,33 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         self._check_two("tests", "use permutation_test")
         return CorrelationTests(CorrelationTest(first, correlation, *(FTest(*one) for one in statistics), *chi)
                                 for first, correlation, statistics, chi in self._fitted().tests())
+
+    @property
+    def explained_(self) -> Explained:
+        """Shares of variance of the samples fitted: adequacy, redundancy, R² of translations, importance of features."""
+        return Explained(self._fitted())
+
+    @accepts_old_names
+    def explain(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None) -> Explained:
+        """``explained_`` with the R² of translations measured on given matched samples, which may be new ones.
+
+        X and y, or a list or dict of all domains, and ``sample_weight`` are as in `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(300, 3))
+        >>> Y = X[:, :2] + random.normal(size=(300, 2))
+        >>> model = cgmca.MCA().fit(X[:200], Y[:200])
+        >>> bool(model.explain(X[200:], Y[200:]).translation[1].standardized > 0.3)
+        True
+        """
+        present = all_given(X, y, self._domain_names(), "explain")
+        self._check_rows(present, sample_weight)
+        arrays = [self._finite(*one) for one in present]
+        model, weights = self._fitted(), tables.weights_of(sample_weight, len(arrays[0]))
+        return Explained(model, [TranslationR2(*one) for one in model.measured_r2(arrays, weights)])
 
     # As CCA of scikit-learn calls them. There is no n_iter_, because the fit is in closed form.
 

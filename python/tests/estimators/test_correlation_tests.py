@@ -1,4 +1,4 @@
-"""Tests of canonical correlations by theory, beside statsmodels."""
+"""Tests of canonical correlations by theory, beside statsmodels; shares of variance, beside NumPy."""
 
 import math
 
@@ -57,3 +57,39 @@ def test_three_domains_are_refused():
     views = np.random.default_rng(1).normal(size=(3, 50, 3))
     with pytest.raises((ValueError, AttributeError), match="permutation_test"):
         cgmca.MCA(2).fit(list(views)).tests()
+
+
+def standardized(A):
+    return (A - A.mean(0)) / A.std(0)
+
+
+def test_redundancy_is_the_mean_r2_of_regressions_and_sums():
+    X, Y = data_sets()["diabetes"]
+    found = cgmca.MCA().fit(X, Y).explained_
+    for of, (target, source) in ((1, (X, Y)), (2, (Y, X))):
+        target, source = standardized(target), standardized(source)
+        fitted = source @ np.linalg.lstsq(source, target, rcond=None)[0]
+        r2 = (fitted ** 2).sum(0) / (target ** 2).sum(0)
+        shares = found.shares(of, by=3 - of)
+        assert math.isclose(shares.standardized.total, r2.mean(), rel_tol=1e-10)
+        np.testing.assert_allclose(found.translation[of - 1].features, r2, rtol=1e-9)
+        np.testing.assert_allclose(found.shares(of, 3 - of).standardized.alone,
+                                   (found.correlations(of, 3 - of) ** 2).mean(0), rtol=1e-12)
+        assert math.isclose(found.importance[of - 1].sum(), 1, rel_tol=1e-12)
+    assert math.isclose(found.shares(1).variance.total, 1, rel_tol=1e-12)
+    np.testing.assert_allclose(found.shared(), np.corrcoef(X.T, Y.T)[:4, 4:], rtol=0, atol=1e-12)
+    assert [name for name, _ in found.ranking(1)][0] in {f"feature {f}" for f in range(1, 5)}
+    assert len(str(found).splitlines()) == 7
+
+
+def test_r2_on_new_samples_is_that_of_the_translations():
+    views = np.random.default_rng(3).normal(size=(120, 1)) + np.random.default_rng(4).normal(size=(3, 120, 4))
+    model = cgmca.MCA(2, ridge=0.1).fit([view[:80] for view in views])
+    new = [view[80:] for view in views]
+    found = model.explain(new)
+    estimate = model.translate([None, *new[1:]], target=1)
+    errors, total = ((new[0] - estimate) ** 2).sum(0), ((new[0] - new[0].mean(0)) ** 2).sum(0)
+    np.testing.assert_allclose(found.translation[0].features, 1 - errors / total, rtol=1e-10)
+    assert math.isclose(found.translation[0].variance, 1 - errors.sum() / total.sum(), rel_tol=1e-10)
+    with pytest.raises(ValueError):
+        model.explain(new[:2])

@@ -18,16 +18,13 @@ using linalg::AB;
 // With G = T Θ Tᵀ = (I - β T Tᵀ)/α of Θ̃ = α Θ + β I:                              (29)
 //   e_f² = Θ_ff - 2 ‖w_f‖² + w_f G w_fᵀ,   ν = n - 1 - tr(2 G - G²),   s_f² = e_f² (n-1)/ν
 ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w) {
-  const DomainMap &source = model.domain(from), &target = model.domain(to);
-  const Regularized &whitened = model.certificate.constrained[slot(from)],
-                    &around = model.certificate.constrained[slot(to)];
+  const DomainMap& target = model.domain(to);
+  const Regularized& around = model.certificate.constrained[slot(to)];
   const double n = model.total_weight;
-  const auto T = source.weights.topRows(w.cols());
   ErrorBars bars;
   bars.samples = model.samples;
   bars.total_weight = n;
-  bars.G = Matrix::Identity(w.cols(), w.cols());
-  if (!whitened.plain()) bars.G = (bars.G - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
+  bars.G = sample_covariance(model, {from}).topLeftCorner(w.cols(), w.cols());
   if (target.held_out_error.size() > 0) {
     bars.scale = target.held_out_error;
     bars.degrees = n - 1;
@@ -48,15 +45,7 @@ ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to
                      const Matrix& K) {
   const DomainMap& target = model.domain(to);
   const double n = model.total_weight;
-  Matrix G = K;
-  Index row = 0;
-  for (const Domain j : J) {
-    const Matrix& T = model.domain(j).weights;
-    const Regularized& whitened = model.certificate.constrained[slot(j)];
-    auto own = G.block(row, row, T.rows(), T.rows());
-    if (!whitened.plain()) own = Matrix(own - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
-    row += T.rows();
-  }
+  const Matrix G = sample_covariance(model, J);
   const Matrix KG = divided_by(K, G);
   ErrorBars bars;
   bars.samples = model.samples;

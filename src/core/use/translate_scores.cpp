@@ -43,6 +43,19 @@ Matrix joint_covariance(const Model& model, const std::vector<Domain>& J) {
   return K;
 }
 
+Matrix sample_covariance(const Model& model, const std::vector<Domain>& J) {
+  Matrix G = joint_covariance(model, J);
+  Index row = 0;
+  for (const Domain j : J) {
+    const Matrix& T = model.domain(j).weights;
+    const Regularized& whitened = model.certificate.constrained[slot(j)];
+    auto own = G.block(row, row, T.rows(), T.rows());
+    if (!whitened.plain()) own = Matrix(own - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
+    row += T.rows();
+  }
+  return G;
+}
+
 Matrix divided_by(const Matrix& K, const Matrix& X) {
   const auto [values, Q] = linalg::symmetric_eigen(K);
   const Vector inverse = (values.array() > thresholds::kSingularScores * values(0)).select(values.array().inverse(), 0);

@@ -11,6 +11,9 @@ namespace cgmca {
 // between two. (40)
 Matrix joint_covariance(const Model& model, const std::vector<Domain>& J);
 
+// G = Cov(t_J) among the n matched samples: K but for ridges, by which Cov(t_j) = T Θ Tᵀ = (I - β T Tᵀ)/α.   (29) (42)
+Matrix sample_covariance(const Model& model, const std::vector<Domain>& J);
+
 // K⁺ X. Eigenvalues count as zero if they are negative, which correlations above 1 cause, or no more than rounding of
 // the largest.
 Matrix divided_by(const Matrix& K, const Matrix& X);

@@ -1,4 +1,5 @@
-// cgmca tests: whether the canonical correlations of a model are more than chance, by theory.
+// cgmca tests: whether the canonical correlations of a model are more than chance, by theory. And the options of what
+// else statisticians ask of a model.
 #include <cgmca/correlation_tests.hpp>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "commands/commands.hpp"
+#include "commands/statistics.hpp"
 #include "input/domains.hpp"
 #include "output/describe.hpp"
 
@@ -18,9 +20,6 @@ struct TestsOptions {
   std::string model;
   double level = 0.05;
 };
-
-// JSON has no NaN.
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json object_of(const FTest& test) {
   return {{"value", test.value},
@@ -78,6 +77,8 @@ void run_tests(const Session& session, const TestsOptions& options) {
 
 }  // namespace
 
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
 void add_tests(CLI::App& app, Session& session) {
   auto options = std::make_shared<TestsOptions>();
   auto& command =
@@ -97,6 +98,39 @@ void add_tests(CLI::App& app, Session& session) {
       "  cgmca tests m\n"
       "  cgmca tests m --json");
   command.callback([options, &session] { session.command = [options, &session] { run_tests(session, *options); }; });
+}
+
+void add_explain(CLI::App& app, Session& session) {
+  auto options = std::make_shared<ExplainOptions>();
+  auto& command =
+      *app.add_subcommand("explain", "Tell how much of each domain's variance the common directions explain");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  add_pair_options(command, options->pairs, false);
+  command
+      .add_option("-o,--output", options->output,
+                  "Write a table with a line for each feature: R2, importance, correlations with all scores")
+      ->option_text("TABLE");
+  command
+      .add_option("--edges", options->edges,
+                  "Write a list of correlated features of different domains, for network tools (.tsv)")
+      ->option_text("FILE");
+  command.add_option("--least", options->least, "The smallest correlation in that list, in size; default: 0.5")
+      ->check(CLI::Range(0.0, 1.0))
+      ->option_text("R");
+  command.add_option("--top", options->top, "How many features of each domain are shown; default: 10")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
+  command.footer(
+      "Shares are of the samples of the fit. 'own' is what a score of the domain itself carries of its features at "
+      "unit\n"
+      "variance (adequacy), 'other' what the other domain's score explains of them (redundancy); 'variance' is the "
+      "same\n"
+      "weighted by variance. With samples, R2 of the translations is measured on these.\n\n"
+      "Examples:\n"
+      "  cgmca explain m\n"
+      "  cgmca explain m a.npy b.npy\n"
+      "  cgmca explain m3 -o features.csv --edges edges.tsv --least 0.3");
+  command.callback([options, &session] { session.command = [options, &session] { run_explain(session, *options); }; });
 }
 
 }  // namespace cgmca::cli

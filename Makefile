@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-bare test-engines test-interop test-browser test-pip onnx cuda test-gpu wheel deb docs docs-test
+.PHONY: all deps build demo test test-bare test-engines test-interop test-browser test-pip onnx octave r cuda test-gpu wheel deb docs docs-test
 .PHONY: test-peers bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
@@ -42,6 +42,11 @@ test-engines: build
 onnx: build
 	@tools/install-deps wheel
 	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/model/test_onnx.py
+
+# MATLAB's and Octave's functions, built, tested and packed for Octave: build/matlab/cgmca-octave.tar.gz.
+octave: build
+	@tools/install-deps octave
+	@tests/fronts/check_octave build
 
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build

@@ -1,0 +1,34 @@
+function [model, result] = tune(varargin)
+%TUNE  Chooses covariance, rank and ridge by cross-validation, and fits all samples with them.
+%   [model, result] = cgmca.tune(X, Y), or cgmca.tune({X, Y, Z}). Options of cgmca.fit, and
+%     'Families'   a cell of 'identity', 'correlation', 'data1', 'data2', 'likelihood1', 'likelihood2'
+%     'Ranks', 'MaxRanks', 'Ridges'   vectors to try; -1 among the ridges is the automatic one
+%     'Criterion'  'translation', 'distance', 'translation-to-2', 'classification', 'likelihood', 'partner'
+%     'Labels'     classes of the samples, for classification
+%     'Folds', 'Repeats', 'FoldSeed'
+%   result.trials has covariance, max_rank, ridge, error and standard_error of each setting; result.chosen is the number
+%   of the one in model.
+%   Example:  [model, result] = cgmca.tune(X, Y, 'Ranks', [1 2 5]);
+  own = struct('Families', {{}}, 'Ranks', [], 'MaxRanks', [], 'Ridges', [], 'Criterion', '', 'Labels', [], ...
+               'Folds', 0, 'Repeats', 0, 'FoldSeed', 0);
+  [given, rest] = cgmca.internal.values(varargin, own, true);
+  [X, options] = cgmca.internal.samples(rest);
+  families = given.Families;
+  if ischar(families), families = {families}; end
+  how = struct('families', {families}, 'ranks', double(given.Ranks), 'max_ranks', double(given.MaxRanks), ...
+               'ridges', double(given.Ridges), 'criterion', given.Criterion, 'labels', classes_of(given.Labels), ...
+               'folds', given.Folds, 'repeats', given.Repeats, 'seed', given.FoldSeed);
+  [trials, numbers, remarks, bytes] = cgmca_mex('tune', X, how, options);
+  criteria = {'distance', 'translation', 'translation-to-2', 'classification', 'likelihood', 'partner'};
+  result = struct('trials', trials, 'chosen', numbers(1), 'best', numbers(2), 'alike', numbers(3), ...
+                  'criterion', criteria{numbers(4)}, 'remarks', {remarks});
+  model = cgmca.internal.model(bytes);
+  cgmca.internal.warn(model);
+end
+
+function numbers = classes_of(labels)
+  numbers = [];
+  if isempty(labels), return, end
+  [~, ~, numbers] = unique(labels);
+  numbers = double(numbers(:));
+end

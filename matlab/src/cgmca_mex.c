@@ -1,0 +1,431 @@
+/* The one MEX file of the package +cgmca: [results…] = cgmca_mex(command, arguments…). It hands matrices to the C
+   interface where they lie, and turns a status into an error with an identifier, after everything is freed.
+
+   A model is the bytes of its file, a row of uint8: it can be copied, compared and saved like every value. The model of
+   the last call is kept, so that the next call with the same bytes need not read them again. */
+#include <cgmca/cgmca.h>
+#include <mex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 }; /* domains of one call */
+
+/* What the call has to free before it may raise an error. Filled by the commands, emptied by mexFunction. */
+static struct {
+  cgmca_model* model;
+  cgmca_translation* translation;
+  cgmca_tuning* tuning;
+} held;
+
+static struct {
+  cgmca_model* model;
+  char* bytes;
+  size_t size;
+} last;
+
+static void free_held(void) {
+  cgmca_model_free(held.model);
+  cgmca_translation_free(held.translation);
+  cgmca_tuning_free(held.tuning);
+  held.model = NULL, held.translation = NULL, held.tuning = NULL;
+}
+
+static void forget_last(void) {
+  cgmca_model_free(last.model);
+  free(last.bytes);
+  memset(&last, 0, sizeof last);
+}
+
+static void at_exit(void) {
+  free_held();
+  forget_last();
+}
+
+static void raise_error(const char* kind, const char* message) {
+  char id[64], text[4096];
+  snprintf(id, sizeof id, "cgmca:%s", kind);
+  snprintf(text, sizeof text, "%s", message);
+  free_held();
+  mexErrMsgIdAndTxt(id, "%s", text);
+}
+
+static void need(cgmca_status status) {
+  if (status != CGMCA_OK) raise_error(cgmca_last_kind(), cgmca_last_message());
+}
+
+/* Whether Ctrl-C was pressed, in Octave and in MATLAB. */
+#if defined(__GNUC__)
+extern int octave_interrupt_state __attribute__((weak));
+extern bool utIsInterruptPending(void) __attribute__((weak));
+static int interrupted(void* user) {
+  (void)user;
+  if (&octave_interrupt_state != NULL) return octave_interrupt_state > 0;
+  return utIsInterruptPending != NULL && utIsInterruptPending();
+}
+#define STOP interrupted
+#else
+#define STOP NULL
+#endif
+
+static const mxArray* field(const mxArray* options, const char* name) {
+  const mxArray* value = options ? mxGetField(options, 0, name) : NULL;
+  return value && !mxIsEmpty(value) ? value : NULL;
+}
+
+static const char* text_field(const mxArray* options, const char* name) {
+  const mxArray* value = field(options, name);
+  return value && mxIsChar(value) ? mxArrayToString(value) : NULL; /* freed by MATLAB */
+}
+
+static double number_field(const mxArray* options, const char* name, double otherwise) {
+  const mxArray* value = field(options, name);
+  return value ? mxGetScalar(value) : otherwise;
+}
+
+static const double* doubles_field(const mxArray* options, const char* name) {
+  const mxArray* value = field(options, name);
+  return value ? mxGetPr(value) : NULL;
+}
+
+/* A list of doubles as whole numbers. */
+static const int64_t* integers_field(const mxArray* options, const char* name, int64_t* count) {
+  const mxArray* value = field(options, name);
+  if (!value) return NULL;
+  const size_t n = mxGetNumberOfElements(value);
+  int64_t* numbers = mxMalloc(n * sizeof *numbers);
+  for (size_t i = 0; i < n; ++i) numbers[i] = (int64_t)mxGetPr(value)[i];
+  if (count) *count = (int64_t)n;
+  return numbers;
+}
+
+static const char* const* texts_of(const mxArray* cell) {
+  const size_t n = mxGetNumberOfElements(cell);
+  const char** texts = mxMalloc((n + 1) * sizeof *texts);
+  for (size_t i = 0; i < n; ++i) texts[i] = mxArrayToString(mxGetCell(cell, i));
+  return texts;
+}
+
+/* Samples are rows of a matrix, or columns. */
+static cgmca_view view_of(const mxArray* X, int by_columns) {
+  const int64_t m = (int64_t)mxGetM(X), n = (int64_t)mxGetN(X);
+  cgmca_view rows = {mxGetData(X), m, n, 1, m > 0 ? m : 1, mxIsSingle(X)};
+  cgmca_view columns = {mxGetData(X), n, m, m > 0 ? m : 1, 1, mxIsSingle(X)};
+  return by_columns ? columns : rows;
+}
+
+static const cgmca_view* views_of(const mxArray* cell, int by_columns, int* count) {
+  const size_t n = mxGetNumberOfElements(cell);
+  cgmca_view* views = mxCalloc(n + 1, sizeof *views);
+  for (size_t i = 0; i < n; ++i) {
+    const mxArray* X = mxGetCell(cell, i);
+    if (X && !mxIsEmpty(X)) views[i] = view_of(X, by_columns);
+  }
+  if (count) *count = (int)n;
+  return views;
+}
+
+/* A new matrix for n samples of d numbers, and the buffer that writes it. */
+static mxArray* result_matrix(int64_t n, int64_t d, int by_columns, int is_float, cgmca_buffer* buffer) {
+  const mwSize rows = (mwSize)(by_columns ? d : n), columns = (mwSize)(by_columns ? n : d);
+  mxArray* matrix = mxCreateNumericMatrix(rows, columns, is_float ? mxSINGLE_CLASS : mxDOUBLE_CLASS, mxREAL);
+  buffer->data = mxGetData(matrix), buffer->rows = n, buffer->columns = d, buffer->is_float = is_float;
+  buffer->row_stride = by_columns ? (d > 0 ? d : 1) : 1;
+  buffer->column_stride = by_columns ? 1 : (n > 0 ? n : 1);
+  return matrix;
+}
+
+static const cgmca_names* names_of(const mxArray* options) {
+  const mxArray *names = field(options, "names"), *features = field(options, "features");
+  if (!names && !features) return NULL;
+  cgmca_names* all = mxCalloc(MOST, sizeof *all);
+  for (int i = 0; i < MOST; ++i) {
+    const mxArray* name = names && (size_t)i < mxGetNumberOfElements(names) ? mxGetCell(names, i) : NULL;
+    const mxArray* list = features && (size_t)i < mxGetNumberOfElements(features) ? mxGetCell(features, i) : NULL;
+    if (name && !mxIsEmpty(name)) all[i].name = mxArrayToString(name);
+    if (list && !mxIsEmpty(list)) all[i].features = texts_of(list);
+  }
+  return all;
+}
+
+static cgmca_fit_options options_of(const mxArray* given) {
+  const int by_columns = number_field(given, "columns", 0) != 0;
+  cgmca_fit_options options = {0};
+  options.size = sizeof options;
+  options.covariance = text_field(given, "covariance");
+  const mxArray* each = field(given, "covariance");
+  if (each && mxIsCell(each)) options.covariances = texts_of(each);
+  const mxArray* matrices = field(given, "matrices");
+  if (matrices) {
+    int count = 0;
+    options.matrices = views_of(matrices, 0, &count);
+    options.matrix_count = count;
+  }
+  options.ridge = doubles_field(given, "ridge");
+  options.max_rank = integers_field(given, "max_rank", NULL);
+  options.rank_tol = number_field(given, "rank_tol", 0);
+  options.weights = doubles_field(given, "weights");
+  const mxArray* extra = field(given, "extra");
+  if (extra) options.extra = views_of(extra, by_columns, NULL);
+  options.names = names_of(given);
+  options.accumulate = text_field(given, "accumulate");
+  options.graph = text_field(given, "graph");
+  const mxArray* graph = field(given, "graph");
+  if (graph && mxIsDouble(graph)) options.graph_weights = mxGetPr(graph);
+  options.seed = (uint64_t)number_field(given, "seed", 0);
+  options.random_starts = (int64_t)number_field(given, "random_starts", 0);
+  options.max_sweeps = (int64_t)number_field(given, "max_sweeps", 0);
+  options.max_seconds = number_field(given, "max_seconds", 0);
+  options.calibrate = (int64_t)number_field(given, "calibrate", 0);
+  options.stop = STOP;
+  return options;
+}
+
+static mxArray* bytes_of(const cgmca_model* model) {
+  size_t size = 0;
+  need(cgmca_model_to_memory(model, NULL, 0, &size));
+  mxArray* bytes = mxCreateNumericMatrix(1, (mwSize)size, mxUINT8_CLASS, mxREAL);
+  need(cgmca_model_to_memory(model, mxGetData(bytes), size, &size));
+  return bytes;
+}
+
+static const cgmca_model* model_of(const mxArray* bytes) {
+  const size_t size = mxGetNumberOfElements(bytes);
+  if (!mxIsUint8(bytes)) raise_error("invalidInput", "the model's bytes are not of class uint8");
+  if (last.model && last.size == size && memcmp(last.bytes, mxGetData(bytes), size) == 0) return last.model;
+  cgmca_model* model = NULL;
+  need(cgmca_model_from_memory(mxGetData(bytes), size, &model));
+  forget_last();
+  last.model = model;
+  last.bytes = malloc(size);
+  if (last.bytes) memcpy(last.bytes, mxGetData(bytes), size), last.size = size;
+  return model;
+}
+
+static mxArray* array_of(const cgmca_model* model, const char* name, int domain, int other) {
+  int64_t rows = 0, columns = 0;
+  need(cgmca_model_array(model, name, domain, other, &rows, &columns, NULL));
+  cgmca_buffer buffer;
+  mxArray* result = result_matrix(rows, columns, 0, 0, &buffer);
+  need(cgmca_model_array(model, name, domain, other, &rows, &columns, &buffer));
+  return result;
+}
+
+static void do_fit(mxArray** out, const mxArray** in) { /* cell of matrices, options → bytes */
+  int domains = 0;
+  const cgmca_fit_options options = options_of(in[1]);
+  const cgmca_view* X = views_of(in[0], number_field(in[1], "columns", 0) != 0, &domains);
+  if (domains > MOST) raise_error("invalidInput", "more than 64 domains");
+  need(cgmca_fit(X, domains, &options, &held.model));
+  out[0] = bytes_of(held.model);
+}
+
+static void do_apply(mxArray** out, const mxArray** in) { /* bytes, domain, X, by columns → Z */
+  const cgmca_model* model = model_of(in[0]);
+  const int by_columns = mxGetScalar(in[3]) != 0;
+  const cgmca_view X = view_of(in[2], by_columns);
+  cgmca_buffer Z;
+  out[0] = result_matrix(X.rows, cgmca_model_dimension(model), by_columns, X.is_float, &Z);
+  need(cgmca_apply(model, (int)mxGetScalar(in[1]), &X, &Z));
+}
+
+/* bytes, cell of matrices, from, to, method, iterations, probability, by columns, number of results → Y, se, margins */
+static void do_translate(mxArray** out, const mxArray** in) {
+  const cgmca_model* model = model_of(in[0]);
+  int from[MOST], count = 0;
+  const int to = (int)mxGetScalar(in[3]), by_columns = mxGetScalar(in[7]) != 0, results = (int)mxGetScalar(in[8]);
+  const double probability = mxGetScalar(in[6]);
+  const cgmca_view* X = views_of(in[1], by_columns, &count);
+  if ((size_t)count != mxGetNumberOfElements(in[2]) || count > MOST) {
+    raise_error("invalidInput", "From names another number of domains than there are matrices");
+  }
+  for (int i = 0; i < count; ++i) from[i] = (int)mxGetPr(in[2])[i];
+  need(cgmca_translation_new(model, from, count, to, mxArrayToString(in[4]), (int64_t)mxGetScalar(in[5]),
+                             &held.translation));
+  cgmca_buffer buffers[3];
+  for (int i = 0; i < results; ++i) {
+    out[i] = result_matrix(X[0].rows, cgmca_model_features(model, to), by_columns, X[0].is_float, &buffers[i]);
+  }
+  need(cgmca_translate(held.translation, X, &buffers[0], results > 1 ? &buffers[1] : NULL, probability,
+                       results > 2 ? &buffers[2] : NULL));
+}
+
+static void do_invert(mxArray** out, const mxArray** in) { /* bytes, domain, Z, method, iterations, by columns → X */
+  const cgmca_model* model = model_of(in[0]);
+  const int by_columns = mxGetScalar(in[5]) != 0, domain = (int)mxGetScalar(in[1]);
+  const cgmca_view Z = view_of(in[2], by_columns);
+  cgmca_buffer X;
+  out[0] = result_matrix(Z.rows, cgmca_model_features(model, domain), by_columns, Z.is_float, &X);
+  need(cgmca_invert(model, domain, &Z, mxArrayToString(in[3]), (int64_t)mxGetScalar(in[4]), &X));
+}
+
+static void do_fuse(mxArray** out, const mxArray** in) { /* bytes, domains, cell of matrices, how, by columns → Z */
+  const cgmca_model* model = model_of(in[0]);
+  const int by_columns = mxGetScalar(in[4]) != 0;
+  int domains[MOST], count = 0;
+  const cgmca_view* X = views_of(in[2], by_columns, &count);
+  if ((size_t)count != mxGetNumberOfElements(in[1]) || count > MOST || count == 0) {
+    raise_error("invalidInput", "Domains names another number of domains than there are matrices");
+  }
+  for (int i = 0; i < count; ++i) domains[i] = (int)mxGetPr(in[1])[i];
+  cgmca_buffer Z;
+  out[0] = result_matrix(X[0].rows, cgmca_model_dimension(model), by_columns, X[0].is_float, &Z);
+  need(cgmca_fuse(model, domains, count, X, mxArrayToString(in[3]), &Z));
+}
+
+static void do_verify(mxArray** out, const mxArray** in) { /* bytes, cell of matrices, options → struct */
+  static const char* names[] = {"samples", "objective", "best_objective", "shortfall", "gap", "certified",
+                                "constraint_residuals", "worst_claim", "worst_claim_name", "proof"};
+  const cgmca_model* model = model_of(in[0]);
+  int domains = 0;
+  const cgmca_fit_options options = options_of(in[2]);
+  const cgmca_view* X = views_of(in[1], number_field(in[2], "columns", 0) != 0, &domains);
+  cgmca_verification found = {0};
+  found.size = sizeof found;
+  mxArray* residuals = mxCreateDoubleMatrix(1, (mwSize)cgmca_model_domains(model), mxREAL);
+  need(cgmca_verify(model, X, domains, &options, &found, mxGetPr(residuals)));
+  out[0] = mxCreateStructMatrix(1, 1, 10, names);
+  mxSetField(out[0], 0, "samples", mxCreateDoubleScalar((double)found.samples));
+  mxSetField(out[0], 0, "objective", mxCreateDoubleScalar(found.objective));
+  mxSetField(out[0], 0, "best_objective", mxCreateDoubleScalar(found.best_objective));
+  mxSetField(out[0], 0, "shortfall",
+             mxCreateDoubleScalar((found.objective - found.best_objective) / found.covariance_trace));
+  mxSetField(out[0], 0, "gap", mxCreateDoubleScalar(found.gap));
+  mxSetField(out[0], 0, "certified", mxCreateLogicalScalar(found.certified != 0));
+  mxSetField(out[0], 0, "constraint_residuals", residuals);
+  mxSetField(out[0], 0, "worst_claim", mxCreateDoubleScalar(found.worst_claim));
+  mxSetField(out[0], 0, "worst_claim_name", mxCreateString(found.worst_claim_name));
+  mxSetField(out[0], 0, "proof", mxCreateString(found.proof));
+}
+
+static mxArray* trials_of(const cgmca_tuning* tuning) {
+  static const char* names[] = {"covariance", "max_rank", "ridge", "error", "standard_error"};
+  const int64_t count = cgmca_tuning_trials(tuning);
+  mxArray* trials = mxCreateStructMatrix(1, (mwSize)count, 5, names);
+  for (int64_t i = 0; i < count; ++i) {
+    cgmca_trial trial = {0};
+    trial.size = sizeof trial;
+    need(cgmca_tuning_trial(tuning, i, &trial));
+    mxArray *error = mxCreateDoubleMatrix(1, CGMCA_CRITERIA, mxREAL), *se = mxCreateDoubleMatrix(1, CGMCA_CRITERIA, mxREAL);
+    memcpy(mxGetPr(error), trial.error, sizeof trial.error);
+    memcpy(mxGetPr(se), trial.standard_error, sizeof trial.standard_error);
+    mxSetField(trials, (mwIndex)i, "covariance", mxCreateString(trial.covariance));
+    mxSetField(trials, (mwIndex)i, "max_rank", mxCreateDoubleScalar((double)trial.max_rank));
+    mxSetField(trials, (mwIndex)i, "ridge", mxCreateDoubleScalar(trial.ridge));
+    mxSetField(trials, (mwIndex)i, "error", error);
+    mxSetField(trials, (mwIndex)i, "standard_error", se);
+  }
+  return trials;
+}
+
+/* cell of matrices, tune options, fit options → trials, [chosen best alike criterion], cell of remarks, bytes */
+static void do_tune(mxArray** out, const mxArray** in) {
+  int domains = 0;
+  const cgmca_fit_options fit = options_of(in[2]);
+  const cgmca_view* X = views_of(in[0], number_field(in[2], "columns", 0) != 0, &domains);
+  cgmca_tune_options options = {0};
+  options.size = sizeof options;
+  const mxArray* families = field(in[1], "families");
+  if (families) options.families = texts_of(families), options.family_count = (int64_t)mxGetNumberOfElements(families);
+  options.ranks = integers_field(in[1], "ranks", &options.rank_count);
+  options.max_ranks = integers_field(in[1], "max_ranks", &options.max_rank_count);
+  options.ridges = doubles_field(in[1], "ridges");
+  if (options.ridges) options.ridge_count = (int64_t)mxGetNumberOfElements(field(in[1], "ridges"));
+  options.criterion = text_field(in[1], "criterion");
+  const mxArray* labels = field(in[1], "labels");
+  if (labels) {
+    int* own = mxMalloc(mxGetNumberOfElements(labels) * sizeof *own);
+    for (size_t i = 0; i < mxGetNumberOfElements(labels); ++i) own[i] = (int)mxGetPr(labels)[i];
+    options.labels = own;
+  }
+  options.folds = (int64_t)number_field(in[1], "folds", 0);
+  options.repeats = (int64_t)number_field(in[1], "repeats", 0);
+  options.seed = (uint64_t)number_field(in[1], "seed", 0);
+  need(cgmca_tune(X, domains, &options, &fit, &held.tuning));
+  need(cgmca_tuning_fit(held.tuning, cgmca_tuning_chosen(held.tuning), &fit, &held.model));
+  out[0] = trials_of(held.tuning);
+  out[1] = mxCreateDoubleMatrix(1, 4, mxREAL);
+  mxGetPr(out[1])[0] = (double)cgmca_tuning_chosen(held.tuning) + 1;
+  mxGetPr(out[1])[1] = (double)cgmca_tuning_best(held.tuning) + 1;
+  mxGetPr(out[1])[2] = (double)cgmca_tuning_alike(held.tuning);
+  mxGetPr(out[1])[3] = cgmca_tuning_criterion(held.tuning) + 1;
+  int64_t remarks = 0;
+  while (cgmca_tuning_remark(held.tuning, remarks)) ++remarks;
+  out[2] = mxCreateCellMatrix((mwSize)remarks, 1);
+  for (int64_t i = 0; i < remarks; ++i) {
+    mxSetCell(out[2], (mwIndex)i, mxCreateString(cgmca_tuning_remark(held.tuning, i)));
+  }
+  out[3] = bytes_of(held.model);
+}
+
+static void do_array(mxArray** out, const mxArray** in) { /* bytes, name, domain, other → matrix */
+  out[0] = array_of(model_of(in[0]), mxArrayToString(in[1]), (int)mxGetScalar(in[2]), (int)mxGetScalar(in[3]));
+}
+
+static void do_number(mxArray** out, const mxArray** in) { /* bytes, name → number */
+  double value = 0;
+  need(cgmca_model_number(model_of(in[0]), mxArrayToString(in[1]), &value));
+  out[0] = mxCreateDoubleScalar(value);
+}
+
+static void do_text(mxArray** out, const mxArray** in) { /* bytes, name, domain, i from 1 → text, empty where none is */
+  const char* text = cgmca_model_text(model_of(in[0]), mxArrayToString(in[1]), (int)mxGetScalar(in[2]),
+                                      (int64_t)mxGetScalar(in[3]) - 1);
+  out[0] = mxCreateString(text ? text : "");
+}
+
+static void do_shape(mxArray** out, const mxArray** in) { /* bytes → [k, d_1, …, d_m] */
+  const cgmca_model* model = model_of(in[0]);
+  const int m = cgmca_model_domains(model);
+  out[0] = mxCreateDoubleMatrix(1, (mwSize)m + 1, mxREAL);
+  mxGetPr(out[0])[0] = (double)cgmca_model_dimension(model);
+  for (int i = 1; i <= m; ++i) mxGetPr(out[0])[i] = (double)cgmca_model_features(model, i);
+}
+
+static void do_load(mxArray** out, const mxArray** in) { /* path → bytes */
+  need(cgmca_model_load(mxArrayToString(in[0]), &held.model));
+  out[0] = bytes_of(held.model);
+}
+
+static void do_save(mxArray** out, const mxArray** in) { /* bytes, path */
+  (void)out;
+  need(cgmca_model_save(model_of(in[0]), mxArrayToString(in[1])));
+}
+
+static void do_version(mxArray** out, const mxArray** in) {
+  (void)in;
+  out[0] = mxCreateString(cgmca_version());
+}
+
+static const struct {
+  const char* name;
+  int inputs, outputs;
+  void (*run)(mxArray** out, const mxArray** in);
+} commands[] = {
+    {"fit", 2, 1, do_fit},       {"apply", 4, 1, do_apply},   {"translate", 9, 3, do_translate},
+    {"invert", 6, 1, do_invert}, {"fuse", 5, 1, do_fuse},     {"verify", 3, 1, do_verify},
+    {"tune", 3, 4, do_tune},     {"array", 4, 1, do_array},   {"number", 2, 1, do_number},
+    {"text", 4, 1, do_text},     {"shape", 1, 1, do_shape},   {"load", 1, 1, do_load},
+    {"save", 2, 0, do_save},     {"version", 0, 1, do_version},
+};
+
+void mexFunction(int nlhs, mxArray* plhs[], int nrhs, const mxArray* prhs[]) {
+  static int registered = 0;
+  if (!registered) {
+    mexAtExit(at_exit);
+    mexLock(); /* a fit that was stopped may still be at work */
+    registered = 1;
+  }
+  free_held(); /* of a call that ended in an error of MATLAB itself */
+  const char* name = nrhs > 0 && mxIsChar(prhs[0]) ? mxArrayToString(prhs[0]) : "";
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
+    if (strcmp(name, commands[i].name) != 0) continue;
+    if (nrhs != commands[i].inputs + 1 || nlhs > commands[i].outputs) {
+      raise_error("usage", "cgmca_mex is for the functions of the package cgmca: see help cgmca");
+    }
+    commands[i].run(plhs, prhs + 1);
+    free_held();
+    return;
+  }
+  raise_error("usage", "cgmca_mex is for the functions of the package cgmca: see help cgmca");
+}

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "io/source.hpp"
+#include "testing.hpp"
 
 namespace cgmca {
 
@@ -33,9 +34,7 @@ class FolderTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
-inline std::string fixture(const std::string& name) {
-  return std::string(CGMCA_SOURCE_DIR) + "/tests/fixtures/" + name;
-}
+using testing::fixture;
 
 inline std::string bytes_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

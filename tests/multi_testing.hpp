@@ -42,9 +42,7 @@ inline Matrix covariance_factor(const Matrix& C) {
   return svd.matrixU().leftCols(rank) * svd.singularValues().head(rank).cwiseSqrt().asDiagonal();
 }
 
-inline std::string oracle(const std::string& name) {
-  return std::string(CGMCA_SOURCE_DIR) + "/tests/fixtures/oracle/multi/" + name;
-}
+inline std::string oracle(const std::string& name) { return cgmca::testing::fixture("oracle/multi/" + name); }
 
 struct DataCase {
   MatchingProblem problem;

@@ -1,8 +1,7 @@
-// What several tests need.
+// What several tests need. In testing.cpp, so that it is compiled once.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <Eigen/QR>
 #include <cgmca/cgmca.hpp>
 
 #include <cstdint>
@@ -12,13 +11,12 @@
 
 namespace cgmca::testing {
 
-// Files that are part of the repository.
-inline std::string fixture(const std::string& name) {
-  return std::string(CGMCA_SOURCE_DIR) + "/tests/fixtures/" + name;
-}
+// Files that are part of the repository: any, and those of tests/fixtures.
+std::string in_repository(const std::string& name);
+std::string fixture(const std::string& name);
 
 // Data beside the checkout that is not part of the repository; tests that need it skip where it is absent.
-inline std::string shared(const std::string& name) { return std::string(CGMCA_SOURCE_DIR) + "/../shared/" + name; }
+std::string shared(const std::string& name);
 
 #define CGMCA_NEEDS_SHARED(name)                                     \
   if (!std::filesystem::exists(::cgmca::testing::shared(name))) {    \
@@ -27,11 +25,8 @@ inline std::string shared(const std::string& name) { return std::string(CGMCA_SO
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "cgmca-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder();
+  ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
@@ -47,12 +42,8 @@ class Random {
   double normal() { return normal_(generator_); }
   Index integer(Index low, Index high) { return std::uniform_int_distribution<Index>(low, high)(generator_); }
   bool coin() { return integer(0, 1) == 1; }
-  Matrix matrix(Index rows, Index columns) {
-    return Matrix::NullaryExpr(rows, columns, [&] { return normal(); });
-  }
-  Matrix orthonormal(Index rows, Index columns) {  // columns <= rows
-    return Matrix(matrix(rows, columns).householderQr().householderQ() * Matrix::Identity(rows, columns));
-  }
+  Matrix matrix(Index rows, Index columns);
+  Matrix orthonormal(Index rows, Index columns);  // columns <= rows
   std::mt19937_64& generator() { return generator_; }
 
  private:
@@ -64,25 +55,13 @@ class Random {
 struct Pairs {
   Matrix X1, X2;
 };
-inline Pairs random_pairs(Random& random, Index d1, Index d2, Index n, double noise = 0.3) {
-  const Index hidden = std::max<Index>(1, std::min(d1, d2) / 2 + 1);
-  const Matrix causes = random.matrix(hidden, n);
-  return {random.matrix(d1, hidden) * causes + noise * random.matrix(d1, n),
-          random.matrix(d2, hidden) * causes + noise * random.matrix(d2, n)};
-}
+Pairs random_pairs(Random& random, Index d1, Index d2, Index n, double noise = 0.3);
 
 // The textbook quantities, computed directly.
-inline Matrix centred(const Matrix& X) { return X.colwise() - X.rowwise().mean(); }
-inline Matrix sample_covariance(const Matrix& X) {
-  const Matrix Xc = centred(X);
-  return Xc * Xc.transpose() / static_cast<double>(X.cols() - 1);
-}
-inline double mean_squared_distance(const Matrix& Z1, const Matrix& Z2) {
-  return (Z1 - Z2).squaredNorm() / static_cast<double>(Z1.cols());
-}
+Matrix centred(const Matrix& X);
+Matrix sample_covariance(const Matrix& X);
+double mean_squared_distance(const Matrix& Z1, const Matrix& Z2);
 
-inline double relative(const Matrix& found, const Matrix& expected) {
-  return (found - expected).norm() / std::max(expected.norm(), 1e-300);
-}
+double relative(const Matrix& found, const Matrix& expected);  // ‖found - expected‖ / ‖expected‖
 
 }  // namespace cgmca::testing

@@ -168,7 +168,7 @@ TEST(Image, AWrongShapeIsNamed) {
 // Files of tests/fixtures/image/make_image.py; tests/interop/check_image.py makes fresh ones and names their folder.
 TEST(Image, OctaveAndScikitImageAgree) {
   const char* fresh = std::getenv("CGMCA_IMAGE_FIXTURES");  // NOLINT(concurrency-mt-unsafe)
-  const std::string folder = fresh != nullptr ? fresh : std::string(CGMCA_SOURCE_DIR) + "/tests/fixtures/image";
+  const std::string folder = fresh != nullptr ? fresh : testing::fixture("image");
   for (const ImageSize size : {ImageSize{28, 28}, {9, 14}}) {
     const std::string prefix = folder + "/" + std::to_string(size.height) + "x" + std::to_string(size.width) + ".";
     const auto fixture = [&](const char* name) { return read(prefix + name + ".npy"); };

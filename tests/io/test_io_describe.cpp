@@ -117,7 +117,7 @@ TEST_F(DescribeTest, FilesOfOtherProgramsAreDescribed) {
 
 TEST_F(DescribeTest, AFolderOfImagesIsDescribed) {
   fs::create_directory(path("images"));
-  const fs::path seed = *fs::directory_iterator(std::string(CGMCA_SOURCE_DIR) + "/fuzz/corpus/png");
+  const fs::path seed = *fs::directory_iterator(testing::in_repository("fuzz/corpus/png"));
   for (const char* name : {"a.png", "b.png", "c.png"}) fs::copy_file(seed, folder / "images" / name);
   const FileInfo info = describe_file(path("images"));
   expect_says(info.format, {"folder of 3 PNG images, "});

@@ -288,7 +288,7 @@ TEST_F(PngTest, TwoNamesForOnePairAndAMatchWithoutPartsAreInvalidInput) {
 
 // The SAMPLE radar data: 1,345 measured images and as many simulated ones.
 TEST_F(PngTest, TheRadarImagesArePairedAndRead) {
-  const std::string data = std::string(CGMCA_SOURCE_DIR) + "/../shared/data/SAMPLE_dataset_public/png_images/qpm";
+  const std::string data = testing::shared("data/SAMPLE_dataset_public/png_images/qpm");
   if (!fs::exists(data)) GTEST_SKIP() << "no SAMPLE data at " << data;
   const ImagePairs found = match_images(data + "/real", data + "/synth", "real/synth");
   ASSERT_EQ(found.pairs.size(), 1345U);

@@ -95,8 +95,8 @@ TEST_F(Shares, OfTextWithDecimalCommasQuotesAndEmptyLinesAreThoseOfTheWholeFile)
     text += "\"" + std::to_string(i) + "\";" + (i < 20000 ? "1" : "2,5") + "\r\n" + (i % 100 == 0 ? "\r\n" : "");
   }
   put_bytes(path("a.csv"), text);
-  for (const bool indexed : {false, true}) {
-    if (indexed) write_row_index(path("a.csv"));
+  for (const bool with_index : {false, true}) {
+    if (with_index) write_row_index(path("a.csv"));
     BlockReader reader(path("a.csv"));
     EXPECT_EQ(reader.count_samples(), 30000);
     EXPECT_EQ(reader.samples(), 30000);

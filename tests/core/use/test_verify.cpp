@@ -1,4 +1,6 @@
 // Verification uses the maps and the data only, agrees with the certificate of a true model and not with another's.
+#include <Eigen/QR>
+
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>

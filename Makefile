@@ -126,7 +126,7 @@ sanitize: deps
 clang: deps
 	@tools/install-deps clang
 	@cmake --preset clang
-	@cmake --build --preset clang
+	@cmake --build --preset clang --target all check_multi
 
 fuzz: deps
 	@tools/install-deps clang

@@ -48,6 +48,11 @@ octave: build
 	@tools/install-deps octave
 	@tests/fronts/check_octave build
 
+# The R package, built, checked and tested: build/r/cgmca_*.tar.gz.
+r: build
+	@tools/install-deps r
+	@tests/fronts/check_r build
+
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build
 	@tools/install-deps peer-tests

@@ -1,6 +1,7 @@
 // Models: their files, and what they hold, by name.
 #include <cgmca/correlation_tests.hpp>
 #include <cgmca/error.hpp>
+#include <cgmca/explained.hpp>
 
 #include <fmt/format.h>
 
@@ -81,11 +82,25 @@ const std::map<std::string, OfDomain>& arrays_of_domains() {
   return arrays;
 }
 
+// The share that each score explains alone and with those before it, by variance and of standardized features.   c×4
+Matrix explained_by(const Model& model, Domain of, Domain by) {
+  const Explained shares = explained(model, of, by);
+  Matrix columns(shares.variance.alone.size(), 4);
+  columns << shares.variance.alone, shares.variance.cumulative, shares.standardized.alone,
+      shares.standardized.cumulative;
+  return columns;
+}
+
 using OfPair = std::function<Matrix(const Model&, Domain, Domain)>;
 const std::map<std::string, OfPair>& arrays_of_pairs() {
   static const std::map<std::string, OfPair> arrays = {
       {"cross_loadings", [](const Model& m, Domain i, Domain j) { return m.cross_loadings(i, j); }},
       {"score_covariance", [](const Model& m, Domain i, Domain j) { return m.score_covariance(i, j); }},
+      {"explained", explained_by},
+      {"score_correlations", score_correlations},
+      {"shared_correlations", shared_correlations},
+      {"importance", [](const Model& m, Domain i, Domain) -> Matrix { return importance(m, i); }},
+      {"translation_r2", [](const Model& m, Domain i, Domain) -> Matrix { return translation_r2(m, i).features; }},
       {"common_correlations", [](const Model& m, Domain i, Domain j) -> Matrix { return m.common_correlations(i, j); }},
   };
   return arrays;

@@ -1,0 +1,400 @@
+/* The .Call routines: R's matrices are handed to the C interface where they lie, a status becomes an R error after
+   everything is freed. A model is the bytes of its file, a raw vector: it can be copied and saved like every value. The
+   model of the last call is kept, so that the next call with the same bytes need not read them again. */
+#include <cgmca/cgmca.h>
+#define R_NO_REMAP
+#include <R.h>
+#include <R_ext/Rdynload.h>
+#include <R_ext/Utils.h>
+#include <Rinternals.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the present call has to free before it may raise an error. */
+static struct {
+  cgmca_model* model;
+  cgmca_translation* translation;
+  cgmca_tuning* tuning;
+} held;
+
+static struct {
+  cgmca_model* model;
+  char* bytes;
+  size_t size;
+} last;
+
+static void free_held(void) {
+  cgmca_model_free(held.model);
+  cgmca_translation_free(held.translation);
+  cgmca_tuning_free(held.tuning);
+  held.model = NULL, held.translation = NULL, held.tuning = NULL;
+}
+
+/* An error of the class cgmca_KIND, so that tryCatch can tell them apart. */
+static void need(cgmca_status status) {
+  if (status == CGMCA_OK) return;
+  free_held();
+  SEXP call = PROTECT(Rf_lang3(Rf_install("cgmca_stop"), PROTECT(Rf_mkString(cgmca_last_kind())),
+                               PROTECT(Rf_ScalarString(Rf_mkCharCE(cgmca_last_message(), CE_UTF8)))));
+  SEXP name = PROTECT(Rf_mkString("cgmca"));
+  SEXP space = PROTECT(R_FindNamespace(name));
+  Rf_eval(call, space);
+  UNPROTECT(5);
+}
+
+static void check(void* unused) {
+  (void)unused;
+  R_CheckUserInterrupt();
+}
+
+static int interrupted(void* unused) {
+  (void)unused;
+  return R_ToplevelExec(check, NULL) == FALSE;
+}
+
+/* An entry of a list, or NULL where it is absent or NULL itself. */
+static SEXP entry(SEXP list, const char* name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) != 0) continue;
+    SEXP value = VECTOR_ELT(list, i);
+    return Rf_isNull(value) || Rf_xlength(value) == 0 ? NULL : value;
+  }
+  return NULL;
+}
+
+static const char* text_of(SEXP list, const char* name) {
+  SEXP value = entry(list, name);
+  return value && Rf_isString(value) ? Rf_translateCharUTF8(STRING_ELT(value, 0)) : NULL;
+}
+
+static double number_of(SEXP list, const char* name, double otherwise) {
+  SEXP value = entry(list, name);
+  return value ? Rf_asReal(value) : otherwise;
+}
+
+static const double* doubles_of(SEXP list, const char* name) {
+  SEXP value = entry(list, name);
+  return value ? REAL(value) : NULL;
+}
+
+static const int64_t* integers_of(SEXP list, const char* name, int64_t* count) {
+  SEXP value = entry(list, name);
+  if (!value) return NULL;
+  int64_t* numbers = (int64_t*)R_alloc((size_t)Rf_xlength(value), sizeof *numbers);
+  for (R_xlen_t i = 0; i < Rf_xlength(value); ++i) numbers[i] = (int64_t)REAL(value)[i];
+  if (count) *count = (int64_t)Rf_xlength(value);
+  return numbers;
+}
+
+static const char* const* texts_of(SEXP strings) {
+  const char** texts = (const char**)R_alloc((size_t)Rf_xlength(strings) + 1, sizeof *texts);
+  for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) texts[i] = Rf_translateCharUTF8(STRING_ELT(strings, i));
+  return texts;
+}
+
+static cgmca_view view_of(SEXP X) {
+  const int n = Rf_nrows(X);
+  cgmca_view view = {REAL(X), n, Rf_ncols(X), 1, n > 0 ? n : 1, 0};
+  return view;
+}
+
+static cgmca_buffer buffer_of(SEXP X) {
+  const int n = Rf_nrows(X);
+  cgmca_buffer buffer = {REAL(X), n, Rf_ncols(X), 1, n > 0 ? n : 1, 0};
+  return buffer;
+}
+
+static const cgmca_view* views_of(SEXP list) {
+  cgmca_view* views = (cgmca_view*)R_alloc((size_t)Rf_xlength(list) + 1, sizeof *views);
+  memset(views, 0, ((size_t)Rf_xlength(list) + 1) * sizeof *views);
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    if (!Rf_isNull(VECTOR_ELT(list, i))) views[i] = view_of(VECTOR_ELT(list, i));
+  }
+  return views;
+}
+
+static const cgmca_names* names_of(SEXP blocks, SEXP features) {
+  const R_xlen_t m = Rf_xlength(features);
+  cgmca_names* names = (cgmca_names*)R_alloc((size_t)m + 1, sizeof *names);
+  memset(names, 0, ((size_t)m + 1) * sizeof *names);
+  for (R_xlen_t i = 0; i < m; ++i) {
+    names[i].name = Rf_translateCharUTF8(STRING_ELT(blocks, i));
+    if (!Rf_isNull(VECTOR_ELT(features, i))) names[i].features = texts_of(VECTOR_ELT(features, i));
+  }
+  return names;
+}
+
+static cgmca_fit_options options_of(SEXP given) {
+  cgmca_fit_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.stop = interrupted;
+  if (Rf_isNull(given)) return options;
+  SEXP covariance = entry(given, "covariance"), matrices = entry(given, "matrices"), extra = entry(given, "extra");
+  SEXP features = entry(given, "features");
+  if (covariance) options.covariances = texts_of(covariance);
+  if (matrices) options.matrices = views_of(matrices), options.matrix_count = (int64_t)Rf_xlength(matrices);
+  options.ridge = doubles_of(given, "ridge");
+  options.max_rank = integers_of(given, "max_rank", NULL);
+  options.rank_tol = number_of(given, "rank_tol", 0);
+  options.weights = doubles_of(given, "weights");
+  if (extra) options.extra = views_of(extra);
+  if (features) options.names = names_of(entry(given, "blocks"), features);
+  options.accumulate = text_of(given, "accumulate");
+  options.graph = text_of(given, "graph");
+  options.graph_weights = doubles_of(given, "graph_weights");
+  options.seed = (uint64_t)number_of(given, "seed", 0);
+  options.random_starts = (int64_t)number_of(given, "random_starts", 0);
+  options.max_sweeps = (int64_t)number_of(given, "max_sweeps", 0);
+  options.max_seconds = number_of(given, "max_seconds", 0);
+  options.calibrate = (int64_t)number_of(given, "calibrate", 0);
+  return options;
+}
+
+static SEXP bytes_of(const cgmca_model* model) {
+  size_t size = 0;
+  need(cgmca_model_to_memory(model, NULL, 0, &size));
+  SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)size));
+  need(cgmca_model_to_memory(model, RAW(bytes), size, &size));
+  UNPROTECT(1);
+  return bytes;
+}
+
+static const cgmca_model* model_of(SEXP bytes) {
+  const size_t size = (size_t)Rf_xlength(bytes);
+  if (TYPEOF(bytes) != RAWSXP) Rf_error("the model's bytes are not a raw vector");
+  if (last.model && last.size == size && memcmp(last.bytes, RAW(bytes), size) == 0) return last.model;
+  cgmca_model* model = NULL;
+  need(cgmca_model_from_memory(RAW(bytes), size, &model));
+  cgmca_model_free(last.model);
+  free(last.bytes);
+  last.model = model, last.size = 0;
+  last.bytes = malloc(size);
+  if (last.bytes) memcpy(last.bytes, RAW(bytes), size), last.size = size;
+  return model;
+}
+
+static const char* name_or_null(SEXP text) { return Rf_isNull(text) ? NULL : CHAR(STRING_ELT(text, 0)); }
+
+static SEXP r_fit(SEXP X, SEXP given) {
+  free_held(); /* of a call that ended in an error of R itself */
+  const cgmca_fit_options options = options_of(given);
+  need(cgmca_fit(views_of(X), (int)Rf_length(X), &options, &held.model));
+  SEXP bytes = PROTECT(bytes_of(held.model));
+  free_held();
+  UNPROTECT(1);
+  return bytes;
+}
+
+static SEXP r_apply(SEXP bytes, SEXP domain, SEXP X) {
+  const cgmca_model* model = model_of(bytes);
+  const cgmca_view view = view_of(X);
+  SEXP Z = PROTECT(Rf_allocMatrix(REALSXP, Rf_nrows(X), (int)cgmca_model_dimension(model)));
+  const cgmca_buffer buffer = buffer_of(Z);
+  need(cgmca_apply(model, Rf_asInteger(domain), &view, &buffer));
+  UNPROTECT(1);
+  return Z;
+}
+
+/* list(fit, se, half width), the last two NULL unless they are asked for */
+static SEXP r_translate(SEXP bytes, SEXP X, SEXP from, SEXP to, SEXP method, SEXP iterations, SEXP errors,
+                        SEXP probability) {
+  free_held();
+  const cgmca_model* model = model_of(bytes);
+  const int n = Rf_nrows(VECTOR_ELT(X, 0)), d = (int)cgmca_model_features(model, Rf_asInteger(to));
+  const int limits = !Rf_isNull(probability);
+  need(cgmca_translation_new(model, INTEGER(from), (int)Rf_length(from), Rf_asInteger(to), name_or_null(method),
+                             (int64_t)Rf_asReal(iterations), &held.translation));
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 3));
+  cgmca_buffer buffers[3];
+  for (int i = 0; i < 3; ++i) {
+    if ((i == 1 && !Rf_asLogical(errors)) || (i == 2 && !limits)) continue;
+    SET_VECTOR_ELT(result, i, Rf_allocMatrix(REALSXP, n, d));
+    buffers[i] = buffer_of(VECTOR_ELT(result, i));
+  }
+  need(cgmca_translate(held.translation, views_of(X), &buffers[0], Rf_asLogical(errors) ? &buffers[1] : NULL,
+                       limits ? Rf_asReal(probability) : 0, limits ? &buffers[2] : NULL));
+  free_held();
+  UNPROTECT(1);
+  return result;
+}
+
+static SEXP r_invert(SEXP bytes, SEXP domain, SEXP Z, SEXP method) {
+  const cgmca_model* model = model_of(bytes);
+  const cgmca_view view = view_of(Z);
+  SEXP X = PROTECT(Rf_allocMatrix(REALSXP, Rf_nrows(Z), (int)cgmca_model_features(model, Rf_asInteger(domain))));
+  const cgmca_buffer buffer = buffer_of(X);
+  need(cgmca_invert(model, Rf_asInteger(domain), &view, name_or_null(method), 0, &buffer));
+  UNPROTECT(1);
+  return X;
+}
+
+static SEXP r_fuse(SEXP bytes, SEXP domains, SEXP X, SEXP how) {
+  const cgmca_model* model = model_of(bytes);
+  SEXP Z = PROTECT(Rf_allocMatrix(REALSXP, Rf_nrows(VECTOR_ELT(X, 0)), (int)cgmca_model_dimension(model)));
+  const cgmca_buffer buffer = buffer_of(Z);
+  need(cgmca_fuse(model, INTEGER(domains), (int)Rf_length(domains), views_of(X), name_or_null(how), &buffer));
+  UNPROTECT(1);
+  return Z;
+}
+
+static SEXP r_verify(SEXP bytes, SEXP X, SEXP given) {
+  const cgmca_model* model = model_of(bytes);
+  const cgmca_fit_options options = options_of(given);
+  cgmca_verification found;
+  memset(&found, 0, sizeof found);
+  found.size = sizeof found;
+  SEXP residuals = PROTECT(Rf_allocVector(REALSXP, cgmca_model_domains(model)));
+  need(cgmca_verify(model, views_of(X), (int)Rf_length(X), &options, &found, REAL(residuals)));
+  const char* names[] = {"certified", "samples", "objective", "best_objective", "shortfall", "residuals",
+                         "worst_claim", "proof", ""};
+  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(result, 0, Rf_ScalarLogical(found.certified));
+  SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)found.samples));
+  SET_VECTOR_ELT(result, 2, Rf_ScalarReal(found.objective));
+  SET_VECTOR_ELT(result, 3, Rf_ScalarReal(found.best_objective));
+  SET_VECTOR_ELT(result, 4, Rf_ScalarReal((found.objective - found.best_objective) / found.covariance_trace));
+  SET_VECTOR_ELT(result, 5, residuals);
+  SET_VECTOR_ELT(result, 6, Rf_ScalarReal(found.worst_claim));
+  SET_VECTOR_ELT(result, 7, Rf_mkString(found.proof));
+  UNPROTECT(2);
+  return result;
+}
+
+/* list(covariance, max_rank, ridge, error, standard_error, c(chosen, best, alike, criterion), remarks, bytes) */
+static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
+  free_held(); /* of a call that ended in an error of R itself */
+  const cgmca_fit_options fit = options_of(given);
+  cgmca_tune_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  SEXP families = entry(tuning, "families"), labels = entry(tuning, "labels");
+  if (families) options.families = texts_of(families), options.family_count = (int64_t)Rf_xlength(families);
+  options.ranks = integers_of(tuning, "ranks", &options.rank_count);
+  options.max_ranks = integers_of(tuning, "max_ranks", &options.max_rank_count);
+  options.ridges = doubles_of(tuning, "ridges");
+  if (options.ridges) options.ridge_count = (int64_t)Rf_xlength(entry(tuning, "ridges"));
+  options.criterion = text_of(tuning, "criterion");
+  if (labels) options.labels = INTEGER(labels);
+  options.folds = (int64_t)number_of(tuning, "folds", 0);
+  options.repeats = (int64_t)number_of(tuning, "repeats", 0);
+  options.seed = (uint64_t)number_of(tuning, "seed", 0);
+  need(cgmca_tune(views_of(X), (int)Rf_length(X), &options, &fit, &held.tuning));
+  need(cgmca_tuning_fit(held.tuning, cgmca_tuning_chosen(held.tuning), &fit, &held.model));
+  const int count = (int)cgmca_tuning_trials(held.tuning);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 8));
+  SET_VECTOR_ELT(result, 0, Rf_allocVector(STRSXP, count));
+  SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, count));
+  SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, count));
+  SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, count, CGMCA_CRITERIA));
+  SET_VECTOR_ELT(result, 4, Rf_allocMatrix(REALSXP, count, CGMCA_CRITERIA));
+  for (int i = 0; i < count; ++i) {
+    cgmca_trial trial;
+    memset(&trial, 0, sizeof trial);
+    trial.size = sizeof trial;
+    need(cgmca_tuning_trial(held.tuning, i, &trial));
+    SET_STRING_ELT(VECTOR_ELT(result, 0), i, Rf_mkChar(trial.covariance));
+    REAL(VECTOR_ELT(result, 1))[i] = (double)trial.max_rank;
+    REAL(VECTOR_ELT(result, 2))[i] = trial.ridge;
+    for (int c = 0; c < CGMCA_CRITERIA; ++c) {
+      REAL(VECTOR_ELT(result, 3))[i + c * count] = trial.error[c];
+      REAL(VECTOR_ELT(result, 4))[i + c * count] = trial.standard_error[c];
+    }
+  }
+  SET_VECTOR_ELT(result, 5, Rf_allocVector(REALSXP, 4));
+  REAL(VECTOR_ELT(result, 5))[0] = (double)cgmca_tuning_chosen(held.tuning) + 1;
+  REAL(VECTOR_ELT(result, 5))[1] = (double)cgmca_tuning_best(held.tuning) + 1;
+  REAL(VECTOR_ELT(result, 5))[2] = (double)cgmca_tuning_alike(held.tuning);
+  REAL(VECTOR_ELT(result, 5))[3] = cgmca_tuning_criterion(held.tuning) + 1;
+  int remarks = 0;
+  while (cgmca_tuning_remark(held.tuning, remarks)) ++remarks;
+  SET_VECTOR_ELT(result, 6, Rf_allocVector(STRSXP, remarks));
+  for (int i = 0; i < remarks; ++i) {
+    SET_STRING_ELT(VECTOR_ELT(result, 6), i, Rf_mkCharCE(cgmca_tuning_remark(held.tuning, i), CE_UTF8));
+  }
+  SET_VECTOR_ELT(result, 7, bytes_of(held.model));
+  free_held();
+  UNPROTECT(1);
+  return result;
+}
+
+/* c(significant, p values) */
+static SEXP r_permutation(SEXP X, SEXP given, SEXP permutations, SEXP seed, SEXP level) {
+  enum { MOST = 100000 };
+  const cgmca_fit_options options = options_of(given);
+  double* p = (double*)R_alloc(MOST, sizeof *p);
+  int64_t count = 0, significant = 0;
+  need(cgmca_permutation_test(views_of(X), (int)Rf_length(X), &options, (int64_t)Rf_asReal(permutations),
+                              (uint64_t)Rf_asReal(seed), Rf_asReal(level), p, MOST, &count, &significant));
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count + 1));
+  REAL(result)[0] = (double)significant;
+  memcpy(REAL(result) + 1, p, (size_t)count * sizeof *p);
+  UNPROTECT(1);
+  return result;
+}
+
+static SEXP r_array(SEXP bytes, SEXP name, SEXP domain, SEXP other) {
+  const cgmca_model* model = model_of(bytes);
+  int64_t rows = 0, columns = 0;
+  need(cgmca_model_array(model, CHAR(STRING_ELT(name, 0)), Rf_asInteger(domain), Rf_asInteger(other), &rows, &columns,
+                         NULL));
+  SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)columns));
+  const cgmca_buffer buffer = buffer_of(result);
+  need(cgmca_model_array(model, CHAR(STRING_ELT(name, 0)), Rf_asInteger(domain), Rf_asInteger(other), &rows, &columns,
+                         &buffer));
+  UNPROTECT(1);
+  return result;
+}
+
+static SEXP r_number(SEXP bytes, SEXP name) {
+  double value = 0;
+  need(cgmca_model_number(model_of(bytes), CHAR(STRING_ELT(name, 0)), &value));
+  return Rf_ScalarReal(value);
+}
+
+/* A text, or NULL */
+static SEXP r_text(SEXP bytes, SEXP name, SEXP domain, SEXP i) {
+  const char* text = cgmca_model_text(model_of(bytes), CHAR(STRING_ELT(name, 0)), Rf_asInteger(domain),
+                                      (int64_t)Rf_asInteger(i) - 1);
+  return text ? Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)) : R_NilValue;
+}
+
+static SEXP r_shape(SEXP bytes) { /* c(k, d_1, …, d_m) */
+  const cgmca_model* model = model_of(bytes);
+  const int m = cgmca_model_domains(model);
+  SEXP shape = PROTECT(Rf_allocVector(INTSXP, m + 1));
+  INTEGER(shape)[0] = (int)cgmca_model_dimension(model);
+  for (int i = 1; i <= m; ++i) INTEGER(shape)[i] = (int)cgmca_model_features(model, i);
+  UNPROTECT(1);
+  return shape;
+}
+
+static SEXP r_read(SEXP path) {
+  free_held(); /* of a call that ended in an error of R itself */
+  need(cgmca_model_load(Rf_translateChar(STRING_ELT(path, 0)), &held.model));
+  SEXP bytes = PROTECT(bytes_of(held.model));
+  free_held();
+  UNPROTECT(1);
+  return bytes;
+}
+
+static SEXP r_write(SEXP bytes, SEXP path) {
+  need(cgmca_model_save(model_of(bytes), Rf_translateChar(STRING_ELT(path, 0))));
+  return R_NilValue;
+}
+
+static const R_CallMethodDef routines[] = {
+    {"C_fit", (DL_FUNC)&r_fit, 2},           {"C_apply", (DL_FUNC)&r_apply, 3},
+    {"C_translate", (DL_FUNC)&r_translate, 8}, {"C_invert", (DL_FUNC)&r_invert, 4},
+    {"C_fuse", (DL_FUNC)&r_fuse, 4},         {"C_verify", (DL_FUNC)&r_verify, 3},
+    {"C_tune", (DL_FUNC)&r_tune, 3},         {"C_permutation", (DL_FUNC)&r_permutation, 5},
+    {"C_array", (DL_FUNC)&r_array, 4},       {"C_number", (DL_FUNC)&r_number, 2},
+    {"C_text", (DL_FUNC)&r_text, 4},         {"C_shape", (DL_FUNC)&r_shape, 1},
+    {"C_read", (DL_FUNC)&r_read, 1},         {"C_write", (DL_FUNC)&r_write, 2},
+    {NULL, NULL, 0}};
+
+void R_init_cgmca(DllInfo* info) {
+  R_registerRoutines(info, NULL, routines, NULL, NULL);
+  R_useDynamicSymbols(info, FALSE);
+}

@@ -189,17 +189,22 @@ static mxArray* bytes_of(const cgmca_model* model) {
   return bytes;
 }
 
+/* Keeps the model of these bytes, which is taken from *model. */
+static void remember(cgmca_model** model, const void* bytes, size_t size) {
+  forget_last();
+  last.model = *model, *model = NULL;
+  last.bytes = malloc(size);
+  if (last.bytes) memcpy(last.bytes, bytes, size), last.size = size;
+}
+
 static const cgmca_model* model_of(const mxArray* bytes) {
   const size_t size = mxGetNumberOfElements(bytes);
   if (!mxIsUint8(bytes)) raise_error("invalidInput", "the model's bytes are not of class uint8");
   if (last.model && last.size == size && memcmp(last.bytes, mxGetData(bytes), size) == 0) return last.model;
   cgmca_model* model = NULL;
   need(cgmca_model_from_memory(mxGetData(bytes), size, &model));
-  forget_last();
-  last.model = model;
-  last.bytes = malloc(size);
-  if (last.bytes) memcpy(last.bytes, mxGetData(bytes), size), last.size = size;
-  return model;
+  remember(&model, mxGetData(bytes), size);
+  return last.model;
 }
 
 static mxArray* array_of(const cgmca_model* model, const char* name, int domain, int other) {
@@ -218,6 +223,7 @@ static void do_fit(mxArray** out, const mxArray** in) { /* cell of matrices, opt
   if (domains > MOST) raise_error("invalidInput", "more than 64 domains");
   need(cgmca_fit(X, domains, &options, &held.model));
   out[0] = bytes_of(held.model);
+  remember(&held.model, mxGetData(out[0]), mxGetNumberOfElements(out[0]));
 }
 
 static void do_apply(mxArray** out, const mxArray** in) { /* bytes, domain, X, by columns → Z */
@@ -356,6 +362,7 @@ static void do_tune(mxArray** out, const mxArray** in) {
     mxSetCell(out[2], (mwIndex)i, mxCreateString(cgmca_tuning_remark(held.tuning, i)));
   }
   out[3] = bytes_of(held.model);
+  remember(&held.model, mxGetData(out[3]), mxGetNumberOfElements(out[3]));
 }
 
 static void do_array(mxArray** out, const mxArray** in) { /* bytes, name, domain, other → matrix */
@@ -385,6 +392,7 @@ static void do_shape(mxArray** out, const mxArray** in) { /* bytes → [k, d_1, 
 static void do_load(mxArray** out, const mxArray** in) { /* path → bytes */
   need(cgmca_model_load(mxArrayToString(in[0]), &held.model));
   out[0] = bytes_of(held.model);
+  remember(&held.model, mxGetData(out[0]), mxGetNumberOfElements(out[0]));
 }
 
 static void do_save(mxArray** out, const mxArray** in) { /* bytes, path */

@@ -161,18 +161,24 @@ static SEXP bytes_of(const cgmca_model* model) {
   return bytes;
 }
 
+/* Keeps the model of these bytes, which is taken from *model. */
+static void remember(cgmca_model** model, SEXP bytes) {
+  const size_t size = (size_t)Rf_xlength(bytes);
+  cgmca_model_free(last.model);
+  free(last.bytes);
+  last.model = *model, *model = NULL, last.size = 0;
+  last.bytes = malloc(size);
+  if (last.bytes) memcpy(last.bytes, RAW(bytes), size), last.size = size;
+}
+
 static const cgmca_model* model_of(SEXP bytes) {
   const size_t size = (size_t)Rf_xlength(bytes);
   if (TYPEOF(bytes) != RAWSXP) Rf_error("the model's bytes are not a raw vector");
   if (last.model && last.size == size && memcmp(last.bytes, RAW(bytes), size) == 0) return last.model;
   cgmca_model* model = NULL;
   need(cgmca_model_from_memory(RAW(bytes), size, &model));
-  cgmca_model_free(last.model);
-  free(last.bytes);
-  last.model = model, last.size = 0;
-  last.bytes = malloc(size);
-  if (last.bytes) memcpy(last.bytes, RAW(bytes), size), last.size = size;
-  return model;
+  remember(&model, bytes);
+  return last.model;
 }
 
 static const char* name_or_null(SEXP text) { return Rf_isNull(text) ? NULL : CHAR(STRING_ELT(text, 0)); }
@@ -182,6 +188,7 @@ static SEXP r_fit(SEXP X, SEXP given) {
   const cgmca_fit_options options = options_of(given);
   need(cgmca_fit(views_of(X), (int)Rf_length(X), &options, &held.model));
   SEXP bytes = PROTECT(bytes_of(held.model));
+  remember(&held.model, bytes);
   free_held();
   UNPROTECT(1);
   return bytes;
@@ -314,6 +321,7 @@ static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
     SET_STRING_ELT(VECTOR_ELT(result, 6), i, Rf_mkCharCE(cgmca_tuning_remark(held.tuning, i), CE_UTF8));
   }
   SET_VECTOR_ELT(result, 7, bytes_of(held.model));
+  remember(&held.model, VECTOR_ELT(result, 7));
   free_held();
   UNPROTECT(1);
   return result;
@@ -374,6 +382,7 @@ static SEXP r_read(SEXP path) {
   free_held(); /* of a call that ended in an error of R itself */
   need(cgmca_model_load(Rf_translateChar(STRING_ELT(path, 0)), &held.model));
   SEXP bytes = PROTECT(bytes_of(held.model));
+  remember(&held.model, bytes);
   free_held();
   UNPROTECT(1);
   return bytes;

@@ -7,6 +7,7 @@
 #include <cgmca/folds.hpp>
 #include <cgmca/translate.hpp>
 #include <cgmca/tune.hpp>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -16,6 +17,9 @@
 
 struct cgmca_model {
   cgmca::Model model;
+  std::uint64_t id = next_id();  // of this object, among all that there ever were
+
+  static std::uint64_t next_id();
 };
 
 struct cgmca_summary {

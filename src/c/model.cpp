@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <limits>
 #include <map>
 
@@ -120,6 +121,18 @@ Matrix array_of(const Model& model, const char* name, int domain, int other) {
   return found->second(model, domain_of(model, domain), domain_of(model, other));
 }
 
+// The array of the thread's last question for a shape, so that it is not computed again when it is asked for itself.
+struct Asked {
+  std::uint64_t model = 0;
+  std::string name;
+  int domain = 0, other = 0;
+  Matrix array;
+
+  bool operator==(const Asked& o) const {
+    return model == o.model && name == o.name && domain == o.domain && other == o.other;
+  }
+};
+
 double number_of(const Model& model, const std::string& name) {
   const Certificate& certificate = model.certificate;
   const std::map<std::string, double> numbers = {
@@ -169,6 +182,11 @@ std::optional<std::string> text_of(const Model& model, const std::string& name, 
 using namespace cgmca;
 using namespace cgmca::c;
 
+std::uint64_t cgmca_model::next_id() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 cgmca_status cgmca_model_load(const char* path, cgmca_model** model) {
   return guarded([&] {
     need(path, "path"), need(model, "model");
@@ -193,9 +211,15 @@ cgmca_status cgmca_model_from_memory(const void* bytes, size_t size, cgmca_model
 cgmca_status cgmca_model_to_memory(const cgmca_model* model, void* bytes, size_t capacity, size_t* size) {
   return guarded([&] {
     need(model, "model"), need(size, "size");
-    const std::string all = model->model.to_bytes();
+    thread_local std::pair<std::uint64_t, std::string> asked;  // of the last question for a size
+    std::string all = asked.first == model->id ? std::move(asked.second) : model->model.to_bytes();
+    asked.first = 0;
     *size = all.size();
-    if (bytes != nullptr && capacity >= all.size()) std::memcpy(bytes, all.data(), all.size());
+    if (bytes == nullptr) {
+      asked = {model->id, std::move(all)};
+    } else if (capacity >= all.size()) {
+      std::memcpy(bytes, all.data(), all.size());
+    }
   });
 }
 
@@ -243,10 +267,17 @@ cgmca_status cgmca_model_array(const cgmca_model* model, const char* name, int d
                                int64_t* columns, const cgmca_buffer* out) {
   return guarded([&] {
     need(model, "model"), need(name, "name"), need(rows, "rows"), need(columns, "columns");
-    const Matrix array = array_of(model->model, name, domain, other);
-    if (out != nullptr) write(array.transpose(), out);
-    *rows = array.rows();
-    *columns = array.cols();
+    thread_local Asked last;
+    Asked asked{model->id, name, domain, other, {}};
+    asked.array = last == asked ? std::move(last.array) : array_of(model->model, name, domain, other);
+    last.model = 0;
+    *rows = asked.array.rows();
+    *columns = asked.array.cols();
+    if (out != nullptr) {
+      write(asked.array.transpose(), out);
+    } else {
+      last = std::move(asked);
+    }
   });
 }
 

@@ -43,7 +43,7 @@ def furnished(folder):
 
 
 def test_there_is_a_block_for_each_kind_of_user():
-    assert [len(blocks(page)) for page in PAGES] == [2, 1, 6, 1, 1]
+    assert [len(blocks(page)) for page in PAGES] == [1, 1, 6, 1, 1]
 
 
 @pytest.mark.parametrize("block", [block for page in PAGES for block in blocks(page)])

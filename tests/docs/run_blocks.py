@@ -144,7 +144,7 @@ def command_of(kind, text, build):
                  "X = csvread('a.csv'); Y = csvread('b.csv'); Z = [X(:, 1:3), Y(:, 1)];\n")
         return ["octave-cli", "--eval", given + text]
     if kind == "r":
-        given = ("X <- as.matrix(read.csv('a.csv', header = FALSE)); Y <- as.matrix(read.csv('b.csv', header = FALSE))\n"
+        given = ("library(cgmca); X <- as.matrix(read.csv('a.csv', header = FALSE)); Y <- as.matrix(read.csv('b.csv', header = FALSE))\n"
                  "Z <- cbind(X[, 1:3], Y[, 1])\n")
         return ["Rscript", "-e", f".libPaths(c('{build}/r/library', .libPaths()))", "-e", given + text]
     if kind == "c":

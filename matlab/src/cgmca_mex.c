@@ -73,9 +73,17 @@ static const mxArray* field(const mxArray* options, const char* name) {
   return value && !mxIsEmpty(value) ? value : NULL;
 }
 
+/* A text that is freed when the call ends, which Octave does not do with that of mxArrayToString. */
+static char* string_of(const mxArray* text) {
+  const size_t room = 4 * mxGetNumberOfElements(text) + 1;
+  char* string = mxCalloc(room, 1);
+  if (mxIsChar(text)) mxGetString(text, string, (mwSize)room);
+  return string;
+}
+
 static const char* text_field(const mxArray* options, const char* name) {
   const mxArray* value = field(options, name);
-  return value && mxIsChar(value) ? mxArrayToString(value) : NULL; /* freed by MATLAB */
+  return value && mxIsChar(value) ? string_of(value) : NULL;
 }
 
 static double number_field(const mxArray* options, const char* name, double otherwise) {
@@ -102,7 +110,7 @@ static const int64_t* integers_field(const mxArray* options, const char* name, i
 static const char* const* texts_of(const mxArray* cell) {
   const size_t n = mxGetNumberOfElements(cell);
   const char** texts = mxMalloc((n + 1) * sizeof *texts);
-  for (size_t i = 0; i < n; ++i) texts[i] = mxArrayToString(mxGetCell(cell, i));
+  for (size_t i = 0; i < n; ++i) texts[i] = string_of(mxGetCell(cell, i));
   return texts;
 }
 
@@ -142,7 +150,7 @@ static const cgmca_names* names_of(const mxArray* options) {
   for (int i = 0; i < MOST; ++i) {
     const mxArray* name = names && (size_t)i < mxGetNumberOfElements(names) ? mxGetCell(names, i) : NULL;
     const mxArray* list = features && (size_t)i < mxGetNumberOfElements(features) ? mxGetCell(features, i) : NULL;
-    if (name && !mxIsEmpty(name)) all[i].name = mxArrayToString(name);
+    if (name && !mxIsEmpty(name)) all[i].name = string_of(name);
     if (list && !mxIsEmpty(list)) all[i].features = texts_of(list);
   }
   return all;
@@ -246,7 +254,7 @@ static void do_translate(mxArray** out, const mxArray** in) {
     raise_error("invalidInput", "From names another number of domains than there are matrices");
   }
   for (int i = 0; i < count; ++i) from[i] = (int)mxGetPr(in[2])[i];
-  need(cgmca_translation_new(model, from, count, to, mxArrayToString(in[4]), (int64_t)mxGetScalar(in[5]),
+  need(cgmca_translation_new(model, from, count, to, string_of(in[4]), (int64_t)mxGetScalar(in[5]),
                              &held.translation));
   cgmca_buffer buffers[3];
   for (int i = 0; i < results; ++i) {
@@ -262,7 +270,7 @@ static void do_invert(mxArray** out, const mxArray** in) { /* bytes, domain, Z, 
   const cgmca_view Z = view_of(in[2], by_columns);
   cgmca_buffer X;
   out[0] = result_matrix(Z.rows, cgmca_model_features(model, domain), by_columns, Z.is_float, &X);
-  need(cgmca_invert(model, domain, &Z, mxArrayToString(in[3]), (int64_t)mxGetScalar(in[4]), &X));
+  need(cgmca_invert(model, domain, &Z, string_of(in[3]), (int64_t)mxGetScalar(in[4]), &X));
 }
 
 static void do_fuse(mxArray** out, const mxArray** in) { /* bytes, domains, cell of matrices, how, by columns → Z */
@@ -276,7 +284,7 @@ static void do_fuse(mxArray** out, const mxArray** in) { /* bytes, domains, cell
   for (int i = 0; i < count; ++i) domains[i] = (int)mxGetPr(in[1])[i];
   cgmca_buffer Z;
   out[0] = result_matrix(X[0].rows, cgmca_model_dimension(model), by_columns, X[0].is_float, &Z);
-  need(cgmca_fuse(model, domains, count, X, mxArrayToString(in[3]), &Z));
+  need(cgmca_fuse(model, domains, count, X, string_of(in[3]), &Z));
 }
 
 static void do_verify(mxArray** out, const mxArray** in) { /* bytes, cell of matrices, options → struct */
@@ -366,17 +374,17 @@ static void do_tune(mxArray** out, const mxArray** in) {
 }
 
 static void do_array(mxArray** out, const mxArray** in) { /* bytes, name, domain, other → matrix */
-  out[0] = array_of(model_of(in[0]), mxArrayToString(in[1]), (int)mxGetScalar(in[2]), (int)mxGetScalar(in[3]));
+  out[0] = array_of(model_of(in[0]), string_of(in[1]), (int)mxGetScalar(in[2]), (int)mxGetScalar(in[3]));
 }
 
 static void do_number(mxArray** out, const mxArray** in) { /* bytes, name → number */
   double value = 0;
-  need(cgmca_model_number(model_of(in[0]), mxArrayToString(in[1]), &value));
+  need(cgmca_model_number(model_of(in[0]), string_of(in[1]), &value));
   out[0] = mxCreateDoubleScalar(value);
 }
 
 static void do_text(mxArray** out, const mxArray** in) { /* bytes, name, domain, i from 1 → text, empty where none is */
-  const char* text = cgmca_model_text(model_of(in[0]), mxArrayToString(in[1]), (int)mxGetScalar(in[2]),
+  const char* text = cgmca_model_text(model_of(in[0]), string_of(in[1]), (int)mxGetScalar(in[2]),
                                       (int64_t)mxGetScalar(in[3]) - 1);
   out[0] = mxCreateString(text ? text : "");
 }
@@ -390,14 +398,14 @@ static void do_shape(mxArray** out, const mxArray** in) { /* bytes → [k, d_1, 
 }
 
 static void do_load(mxArray** out, const mxArray** in) { /* path → bytes */
-  need(cgmca_model_load(mxArrayToString(in[0]), &held.model));
+  need(cgmca_model_load(string_of(in[0]), &held.model));
   out[0] = bytes_of(held.model);
   remember(&held.model, mxGetData(out[0]), mxGetNumberOfElements(out[0]));
 }
 
 static void do_save(mxArray** out, const mxArray** in) { /* bytes, path */
   (void)out;
-  need(cgmca_model_save(model_of(in[0]), mxArrayToString(in[1])));
+  need(cgmca_model_save(model_of(in[0]), string_of(in[1])));
 }
 
 static void do_version(mxArray** out, const mxArray** in) {
@@ -425,7 +433,8 @@ void mexFunction(int nlhs, mxArray* plhs[], int nrhs, const mxArray* prhs[]) {
     registered = 1;
   }
   free_held(); /* of a call that ended in an error of MATLAB itself */
-  const char* name = nrhs > 0 && mxIsChar(prhs[0]) ? mxArrayToString(prhs[0]) : "";
+  char name[16] = "";
+  if (nrhs > 0 && mxIsChar(prhs[0])) mxGetString(prhs[0], name, sizeof name);
   for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
     if (strcmp(name, commands[i].name) != 0) continue;
     if (nrhs != commands[i].inputs + 1 || nlhs > commands[i].outputs) {

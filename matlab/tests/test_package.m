@@ -107,5 +107,5 @@ for i = 1:calls
   try, cgmca_mex('apply', bytes, 7, X, 0); catch, end
 end
 grown = resident() - before;
-assert(grown < 4000, '%d kB more', grown);
+assert(grown < 600, '%d kB more', grown);
 printf('%d calls: %d kB more in the second half\n', calls, grown);

@@ -347,7 +347,7 @@ static void test_memory_stays_flat(int calls) {
     const cgmca_fit_options wrong = with("identity:99");
     EXPECT(cgmca_fit(X, 2, &wrong, &model) == CGMCA_INFEASIBLE);
   }
-  EXPECT(resident() - before < 2000);
+  EXPECT(resident() - before < 500);
   printf("%d fits: %ld kB at the start, %ld kB at the end\n", calls, before, resident());
 }
 

@@ -201,6 +201,22 @@ TEST_F(MatTest, ComplexStructAndCellAreRefusedWithAdvice) {
   }
 }
 
+// Nor does a small file take much memory.
+TEST_F(MatTest, ASparseMatrixWithoutAPlaceForEachColumnIsRefused) {
+  std::vector<double> one{1};
+  std::vector<mat_uint32_t> ir{0}, jc{0, 1};
+  mat_sparse_t sparse{};
+  sparse.nzmax = sparse.nir = sparse.ndata = 1;
+  sparse.njc = 2;
+  sparse.ir = ir.data();
+  sparse.jc = jc.data();
+  sparse.data = one.data();
+  put("few.mat", MAT_FT_MAT5, {{"s", MAT_C_SPARSE, MAT_T_DOUBLE, {4, 3}, &sparse}});
+  expect_says(refusal("few.mat"), {"3 columns", "2 places"});
+  put("small.mat", MAT_FT_MAT5, {{"s", MAT_C_SPARSE, MAT_T_DOUBLE, {60'000'000, 1}, &sparse}});
+  expect_says(refusal("small.mat"), {"60000000×1", "stores 1 values", "nearly all zeros"});
+}
+
 TEST_F(MatTest, AnyTruncationOfAMatlab5FileIsAFormatError) {
   std::vector<double> x(200);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sqrt(static_cast<double>(i));

@@ -123,6 +123,9 @@ Sparse Npz::sparse(const std::string& format, const ReadOptions& options) const 
     auto& along = format == "csr" ? sparse.row : sparse.column;
     auto& across = format == "csr" ? sparse.column : sparse.row;
     const auto begins = places("indptr");
+    if (begins.size() != (format == "csr" ? sparse.rows : sparse.columns) + 1)
+      throw FormatError(fmt::format("{} is a damaged sparse matrix: 'indptr' has {} places for {}×{} numbers", where,
+                                    begins.size(), sparse.rows, sparse.columns));
     along = expand(begins, sparse.real.size(), where);
     across = places("indices");
   }

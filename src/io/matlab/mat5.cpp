@@ -175,7 +175,10 @@ class Mat5File final : public MatFile {
     };
     sparse.row = places();
     std::vector<std::uint64_t> begins = places();
-    if (begins.size() > sparse.columns + 1) begins.resize(sparse.columns + 1);
+    if (begins.size() <= sparse.columns)
+      frame_.damaged(
+          fmt::format("a sparse matrix of {} columns, and {} places where one begins", sparse.columns, begins.size()));
+    begins.resize(sparse.columns + 1);
     sparse.column = expand(begins, sparse.row.size(), where);
     const std::size_t count = sparse.column.size();
     sparse.row.resize(count);

@@ -9,6 +9,18 @@
 #include "io/common.hpp"
 
 namespace cgmca::io {
+namespace {
+
+void check_dense_values(const Sparse& sparse, const std::string& where) {
+  const double bytes = sizeof(double) * static_cast<double>(sparse.rows) * static_cast<double>(sparse.columns);
+  if (bytes <= always_dense + most_dense_per_value * static_cast<double>(sparse.real.size())) return;
+  throw FormatError(
+      fmt::format("{} is sparse, {}×{}, and stores {} values; as a dense matrix it would have {:.3g} GB, nearly all "
+                  "zeros. Store the rows or columns that have values, or store it as a full array",
+                  where, sparse.rows, sparse.columns, sparse.real.size(), bytes / 1e9));
+}
+
+}  // namespace
 
 void check_dense_size(std::uint64_t rows, std::uint64_t columns, const ReadOptions& options, const std::string& where) {
   const double parts = options.complex == ComplexAs::stack ? 2 : 1;
@@ -52,6 +64,7 @@ template Eigen::MatrixXf combined(Eigen::MatrixXf, const Eigen::MatrixXf&, Compl
 std::unique_ptr<BlockReader::Source> dense_source(const Sparse& sparse, const ReadOptions& options,
                                                   const std::string& where) {
   check_dense_size(sparse.rows, sparse.columns, options, where);
+  check_dense_values(sparse, where);
   const bool complex = !sparse.imaginary.empty();
   if (complex && options.complex == ComplexAs::refuse)
     throw FormatError(fmt::format("{} {}", where, complex_refusal()));

@@ -12,8 +12,9 @@
 
 namespace cgmca::io {
 
-// The most bytes that the dense matrix may have.
-constexpr double largest_dense = 2e9;
+// The most bytes that the dense matrix may have, and the most of those for each value that is stored, beyond the first 64
+// MB: a file of a few hundred bytes is not to take a machine's memory.
+constexpr double largest_dense = 2e9, most_dense_per_value = 1e6, always_dense = 64e6;
 
 struct Sparse {
   std::uint64_t rows = 0, columns = 0;

@@ -144,3 +144,10 @@ def test_our_own_mistakes_are_status_1_and_not_called_bad_data(folder):
 def test_no_convergence_is_status_1_and_not_called_our_mistake(folder):
     message = folder.fails(1, "fit", "a.npy", "b.npy", "-o", "m", env=with_broken_lapack(3))
     assert "info = 3" in message and "internal" not in message
+
+
+def test_control_characters_of_files_do_not_reach_the_terminal(folder):
+    title = "\x1b]0;owned\x07"
+    (folder / "a.csv").write_text(f"{title},b\n" + "\n".join(f"{i},{i * i}" for i in range(9)))
+    shown = folder.ok("info", "a.csv").out + folder.fails(5, "fit", f"{title}.npy", "a.csv", "-o", "m")
+    assert "\x1b" not in shown and "\x07" not in shown and shown.count("\\x1b]0;owned\\x07") >= 2

@@ -26,6 +26,7 @@
 #include "shell/signals.hpp"
 #include "shell/version.hpp"
 #include "support/suggest.hpp"
+#include "support/text.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -203,7 +204,7 @@ void tell(const Failure& failed, bool json, const CLI::App* command, const std::
     fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
-  fmt::print(stderr, "cgmca: {}\n", message);
+  fmt::print(stderr, "cgmca: {}\n", printable(message));
   if (failed.status != usage) return;
   fmt::print(stderr, "See cgmca {}--help\n", command != nullptr ? command->get_name() + " " : "");
 }

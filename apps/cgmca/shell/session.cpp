@@ -14,6 +14,7 @@
 #include <regex>
 
 #include "shell/ranks.hpp"
+#include "support/text.hpp"
 
 namespace cgmca::cli {
 
@@ -32,7 +33,7 @@ void Session::result(Json object, const std::string& text, const std::vector<std
       if (!object.contains("seconds")) object["seconds"] = seconds();
       print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     } else if (!quiet) {
-      print(text);
+      print(printable(text));
     }
   } catch (const IoError& problem) {
     if (written.empty()) throw;
@@ -42,11 +43,11 @@ void Session::result(Json object, const std::string& text, const std::vector<std
 }
 
 void Session::message(const std::string& text) const {
-  if (!quiet) fmt::print(stderr, "{}{}\n", speaker(), in_options(text));
+  if (!quiet) fmt::print(stderr, "{}{}\n", speaker(), printable(in_options(text)));
 }
 
 void Session::detail(const std::string& text) const {
-  if (verbose && !quiet) fmt::print(stderr, "{}{}\n", speaker(), text);
+  if (verbose && !quiet) fmt::print(stderr, "{}{}\n", speaker(), printable(text));
 }
 
 std::string in_options(const std::string& message) {

@@ -19,6 +19,7 @@
 #include "io/source.hpp"
 #include "io/target.hpp"
 #include "io/text/csv_dialect.hpp"
+#include "support/file.hpp"
 
 namespace cgmca {
 namespace {
@@ -108,10 +109,6 @@ struct Name {
 // PATH:MEMBER. If the whole text is an existing path, it is the path; otherwise the path is the
 // longest existing one before a ':'.
 Name split(const std::string& source) {
-  const auto exists = [](const std::string& path) {
-    std::error_code ignored;
-    return fs::exists(path, ignored);
-  };
   if (exists(source)) return {source, ""};
   for (auto colon = source.rfind(':'); colon != std::string::npos && colon > 0; colon = source.rfind(':', colon - 1)) {
     const std::string path = source.substr(0, colon);
@@ -214,10 +211,7 @@ io::TargetName io::target_name(const std::string& target, const std::string& var
   return result;
 }
 
-bool io::adds(const TargetName& name) {
-  std::error_code ignored;
-  return name.named && fs::exists(name.path, ignored);
-}
+bool io::adds(const TargetName& name) { return name.named && exists(name.path); }
 
 void io::check_names(Index features, const std::vector<std::string>& names) {
   if (!names.empty() && static_cast<Index>(names.size()) != features)

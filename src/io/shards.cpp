@@ -11,14 +11,10 @@
 #include <utility>
 
 #include "io/natural_order.hpp"
+#include "support/file.hpp"
 
 namespace cgmca::io {
 namespace {
-
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 std::vector<std::string> matching(const std::string& pattern) {
   glob_t found{};
@@ -178,7 +174,7 @@ class Shards : public BlockReader::Source {
 }  // namespace
 
 std::optional<std::vector<std::string>> shards_of(const std::string& source) {
-  if (is_there(source)) return std::nullopt;
+  if (exists(source)) return std::nullopt;
   if (source.starts_with('@')) return listed(source.substr(1));
   if (source.find_first_of("*?[") == std::string::npos) return std::nullopt;
   std::vector<std::string> paths = matching(source);

@@ -14,19 +14,33 @@
 #include <string_view>
 #include <utility>
 
+#include "support/file.hpp"
+
 namespace cgmca {
 namespace {
 
-// Follows symbolic links, so that the file a link points to is replaced and not the link.
-std::string resolve(const std::string& path) {
-  std::error_code ignored;
-  const auto real = std::filesystem::canonical(path, ignored);
-  return ignored ? path : real.string();
+// Follows symbolic links, so that the file a link points to is replaced or made, and not the link.
+std::string resolve(std::filesystem::path path) {
+  std::error_code error;
+  constexpr int most_links = 40;  // as in Linux
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error || links == most_links) break;
+    path = path.parent_path() / next;
+  }
+  const auto real = std::filesystem::canonical(path, error);
+  return error ? path.string() : real.string();
 }
 
 std::string folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
+}
+
+// ".NAME." of the file NAME; six letters follow. The name of a file may have 255 bytes.
+std::string start_of_temporary(const std::string& target) {
+  constexpr std::size_t most = 255 - 8;
+  return fmt::format(".{}.", std::filesystem::path(target).filename().string().substr(0, most));
 }
 
 std::string random_letters(std::size_t count) {
@@ -41,8 +55,7 @@ std::string random_letters(std::size_t count) {
 // A new file beside the target, with the permissions the target has or would get: the kernel applies the umask, which
 // the process could only ask for by changing it under the feet of its other threads.
 int open_beside(const std::string& target, std::string& name) {
-  const std::filesystem::path path(target);
-  const std::string start = fmt::format("{}/.{}.", folder_of(target), path.filename().string());
+  const std::string start = fmt::format("{}/{}", folder_of(target), start_of_temporary(target));
   int descriptor = -1;
   constexpr int most_attempts = 100;  // each finds the name taken with probability 62^-6 per file there
   for (int attempt = 0; attempt < most_attempts && descriptor < 0; ++attempt) {
@@ -78,12 +91,12 @@ void sync_folder(const std::string& folder) {
 
 AtomicFile::AtomicFile(const std::string& target) : target_(resolve(target)) {
   struct stat existing {};
-  const bool exists = ::stat(target_.c_str(), &existing) == 0;
-  if (exists && S_ISDIR(existing.st_mode)) {
+  const bool there = exists(target_) && ::stat(target_.c_str(), &existing) == 0;
+  if (there && S_ISDIR(existing.st_mode)) {
     errno = EISDIR;
     fail("write");
   }
-  if (exists && !S_ISREG(existing.st_mode)) {
+  if (there && !S_ISREG(existing.st_mode)) {
     descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     descriptor_ = open_beside(target_, temporary_);
@@ -184,6 +197,15 @@ void write_atomically(const std::string& target, const std::function<void(const 
   }
   ::close(descriptor);
   sync_folder(folder_of(resolved));
+}
+
+void remove_leftovers(const std::string& target) {
+  const std::string start = start_of_temporary(target);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(start) && name.size() == start.size() + 6) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 void copy_file(const std::string& from, const std::string& to) {

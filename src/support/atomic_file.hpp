@@ -42,6 +42,9 @@ class AtomicFile {
 // the temporary file is removed.
 void write_atomically(const std::string& target, const std::function<void(const std::string& path)>& produce);
 
+// Removes what a killed process has left of a file that it was writing: ".NAME.XXXXXX" beside it.
+void remove_leftovers(const std::string& target);
+
 // The bytes of one file in place of those of another that exists; throws IoError.
 void copy_file(const std::string& from, const std::string& to);
 

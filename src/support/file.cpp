@@ -13,6 +13,13 @@
 
 namespace cgmca {
 
+bool exists(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) return false;
+  throw IoError(fmt::format("cannot look at '{}': {}", path, std::strerror(errno)));
+}
+
 File::File(const std::string& path) : path_(path) {
   const auto fail = [&] {
     const int reason = errno;

@@ -7,6 +7,10 @@
 
 namespace cgmca {
 
+// Whether there is a file or folder of this name. Throws IoError where that cannot be found out: who took a failing
+// disk for "no" would write a new file in place of the one that is there.
+bool exists(const std::string& path);
+
 // Every failure is an IoError that names the file.
 class File {
  public:

@@ -22,6 +22,7 @@
 #include "output/estimate.hpp"
 #include "output/files.hpp"
 #include "shell/ranks.hpp"
+#include "support/atomic_file.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -58,6 +59,7 @@ class Job {
       return false;
     }
     checkpoint_.emplace(session_, options_.checkpoint, options_.pairs, options_.accumulate);
+    if (options_.checkpoint.resume) remove_leftovers(options_.output);
     if (auto resumed = checkpoint_->resume()) {
       summary_ = resumed->summary.on(options_.device);
       reader_.skip(resumed->read, resumed->read - summary_->samples());

@@ -14,6 +14,8 @@
 
 #include "input/domains.hpp"
 #include "input/fingerprint.hpp"
+#include "support/atomic_file.hpp"
+#include "support/file.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -36,17 +38,6 @@ std::string differences(const Json& then, const Json& now) {
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
-// kill -9 while a checkpoint is written leaves its temporary file, ".NAME.XXXXXX", behind.
-void remove_leftovers(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  const std::string start = fmt::format(".{}.", fs::path(path).filename().string());
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(start) && name.size() == start.size() + 6) fs::remove(entry.path(), ignored);
-  }
-}
-
 }  // namespace
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
@@ -62,8 +53,7 @@ void CheckpointOptions::check() const {
   if (path.empty() && (resume || every != CheckpointOptions{}.every)) {
     throw UsageError(fmt::format("{} needs --checkpoint FILE", resume ? "--resume" : "--every"));
   }
-  std::error_code ignored;
-  if (!path.empty() && !resume && fs::exists(path, ignored)) {
+  if (!path.empty() && !resume && exists(path)) {
     throw UsageError(
         fmt::format("the checkpoint '{}' exists already; continue from it with --resume, or remove it", path));
   }
@@ -107,8 +97,7 @@ Checkpoint::Checkpoint(const Session& session, const CheckpointOptions& options,
 }
 
 std::optional<Checkpoint::Resumed> Checkpoint::resume() const {
-  std::error_code ignored;
-  if (!options_.resume || !fs::exists(options_.path, ignored)) return std::nullopt;
+  if (!options_.resume || !exists(options_.path)) return std::nullopt;
   std::string note;
   Summary summary = Summary::load(options_.path, &note);
   const Json then = Json::parse(note, nullptr, false);

@@ -54,7 +54,7 @@ void save(const RowIndex& index, const std::string& path) {
 
 std::optional<RowIndex> load_row_index(const std::string& path) {
   const std::string name = row_index_of(path);
-  if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return std::nullopt;
+  if (!exists(name)) return std::nullopt;
   const File file(name);
   std::string text(file.size(), '\0');
   file.read_at(0, text.data(), text.size());

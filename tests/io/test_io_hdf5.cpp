@@ -239,6 +239,22 @@ TEST_F(Hdf5Test, DamagedFilesAreFormatErrorsWithHdf5sReason) {
   expect_says(refusal("bad.h5"), {"'/x'", "samples 0 to 63", "inflate() failed"});
 }
 
+// The header of one of two datasets is damaged: the other is not all that the file holds.
+TEST_F(Hdf5Test, ADatasetThatCannotBeOpenedIsNotLeftOut) {
+  write_hdf5(path("a.h5"), "/x", random_matrix(3, 5));
+  const auto address = [&] {
+    const hid_t file = H5Fopen(path("a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    H5O_info_t info{};
+    H5Oget_info_by_name(file, "/x", &info, H5P_DEFAULT);
+    H5Fclose(file);
+    return info.addr;
+  };
+  std::string bytes = bytes_of(path("a.h5"));
+  bytes[address()] = 'x';  // the version of the object's header
+  put_bytes(path("a.h5"), bytes);
+  expect_says(message_of<FormatError>([&] { describe_file(path("a.h5")); }), {"a.h5", "damaged HDF5 file"});
+}
+
 TEST_F(Hdf5Test, WhatCannotBeReadIsAnIoError) {
   const auto io_error = [&](const std::string& file) { return message_of<IoError>([&] { open_hdf5(file, "", {}); }); };
   expect_says(io_error(path("absent.h5")), {"absent.h5", "No such file"});

@@ -91,7 +91,8 @@ herr_t list_link(hid_t group, const char* name, const H5L_info_t* link, void* da
   try {
     if (link->type != H5L_TYPE_HARD) return 0;
     const Hdf5Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
-    if (!object || H5Iget_type(object.get()) != H5I_DATASET) return 0;
+    if (!object) return -1;  // a disk or a file is damaged; the object is not left out without a word
+    if (H5Iget_type(object.get()) != H5I_DATASET) return 0;
     const Description found = describe(object.get());
     const std::string shape = found.shape.empty() ? "single" : text(found.shape);
     listing.members.push_back({std::string("/") + name, fmt::format("{} {}", found.kind, shape),

@@ -104,11 +104,13 @@ struct Mat73Listing {
   std::exception_ptr failure;  // kept here because no exception may pass through HDF5
 };
 
-herr_t list_mat73_link(hid_t group, const char* name, const H5L_info_t*, void* data) {
+// A hard link to what cannot be opened is damage. Soft links may lead nowhere.
+herr_t list_mat73_link(hid_t group, const char* name, const H5L_info_t* link, void* data) {
   auto& listing = *static_cast<Mat73Listing*>(data);
   try {
     const Hdf5Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
-    if (object) listing.variables.push_back(describe(object.get(), name));
+    if (!object) return link->type == H5L_TYPE_HARD ? -1 : 0;
+    listing.variables.push_back(describe(object.get(), name));
     return 0;
   } catch (...) {
     listing.failure = std::current_exception();

@@ -96,8 +96,9 @@ class ForeignBackend : public linalg::Backend {
   Vector symmetric_times(const Array& G, const Vector& x) const override { return cpu().symmetric_times(bare(G), x); }
 
   Array cholesky(const Array& G) const override { return hidden(cpu().cholesky(bare(G))); }
-  Array pivoted_cholesky(const Array& G, double tolerance) const override {
-    return hidden(cpu().pivoted_cholesky(bare(G), tolerance));
+  linalg::ArrayPivoted pivoted_cholesky(const Array& G, double tolerance) const override {
+    linalg::ArrayPivoted found = cpu().pivoted_cholesky(bare(G), tolerance);
+    return {hidden(found.R), found.order};
   }
   Array solve_upper(const Array& R, const Array& B) const override {
     return hidden(cpu().solve_upper(bare(R), bare(B)));
@@ -120,8 +121,8 @@ class ForeignBackend : public linalg::Backend {
   }
 
   Array triangular_factor(Array X) const override { return hidden(cpu().triangular_factor(bare(X))); }
-  linalg::ArrayPivotedQr pivoted_triangular_factor(Array X) const override {
-    linalg::ArrayPivotedQr qr = cpu().pivoted_triangular_factor(bare(X));
+  linalg::ArrayPivoted pivoted_triangular_factor(Array X) const override {
+    linalg::ArrayPivoted qr = cpu().pivoted_triangular_factor(bare(X));
     return {hidden(qr.R), qr.order};
   }
   linalg::ArrayQr thin_qr(Array X) const override {
@@ -137,17 +138,7 @@ class ForeignBackend : public linalg::Backend {
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return cpu().symmetric_eigenvalues(bare(A)); }
   linalg::SpectrumBounds spectrum_bounds(const Array& A, const linalg::SpectrumBounds& known) const override {
-    linalg::SpectrumBounds bounds = cpu().spectrum_bounds(bare(A), known);
-    if (remote_ && bounds.smallest > 0) {  // as one that has a Cholesky factor from this
-      const Array R = cpu().cholesky(bare(A));
-      if (!R.empty()) bounds.factor = {hidden(R), cpu().condition(R), {}};
-      if (!R.empty() && bounds.factor.condition <= 100) {
-        bounds.factor.inverse = hidden(cpu().solve_upper(R, cpu().identity(R.rows(), R.rows())));
-      }
-    } else if (!bounds.factor.R.empty()) {
-      bounds.factor.R = hidden(bounds.factor.R);
-    }
-    return bounds;
+    return cpu().spectrum_bounds(bare(A), known);
   }
 
  private:

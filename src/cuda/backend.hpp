@@ -78,7 +78,7 @@ class Cuda final : public linalg::Backend {
   Vector symmetric_times(const Array& G, const Vector& x) const override;
 
   Array cholesky(const Array& G) const override;
-  Array pivoted_cholesky(const Array& G, double tolerance) const override;
+  linalg::ArrayPivoted pivoted_cholesky(const Array& G, double tolerance) const override;
   Array solve_upper(const Array& R, const Array& B) const override;
   Array solve_upper_transposed(const Array& R, const Array& B) const override;
   Array upper_times(const Array& R, const Array& E) const override;
@@ -88,7 +88,7 @@ class Cuda final : public linalg::Backend {
   std::shared_ptr<const linalg::ArraySolver> solver(const Array& R) const override;
 
   Array triangular_factor(Array X) const override;
-  linalg::ArrayPivotedQr pivoted_triangular_factor(Array X) const override;
+  linalg::ArrayPivoted pivoted_triangular_factor(Array X) const override;
   linalg::ArrayQr thin_qr(Array X) const override;
 
   linalg::ArraySvd thin_svd(const Array& A) const override;

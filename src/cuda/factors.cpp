@@ -97,12 +97,13 @@ Array Cuda::cholesky(const Array& G) const {
 }
 
 // cuSOLVER has no pivoted factorizations: the processor does them.
-Array Cuda::pivoted_cholesky(const Array& G, double tolerance) const {
-  return upload(host_.download(host_.pivoted_cholesky(host_.upload(download(G)), tolerance)));
+linalg::ArrayPivoted Cuda::pivoted_cholesky(const Array& G, double tolerance) const {
+  linalg::ArrayPivoted found = host_.pivoted_cholesky(host_.upload(download(G)), tolerance);
+  return {upload(host_.download(std::move(found.R))), std::move(found.order)};
 }
 
-linalg::ArrayPivotedQr Cuda::pivoted_triangular_factor(Array X) const {
-  linalg::ArrayPivotedQr qr = host_.pivoted_triangular_factor(host_.upload(download(std::move(X))));
+linalg::ArrayPivoted Cuda::pivoted_triangular_factor(Array X) const {
+  linalg::ArrayPivoted qr = host_.pivoted_triangular_factor(host_.upload(download(std::move(X))));
   return {upload(host_.download(std::move(qr.R))), std::move(qr.order)};
 }
 

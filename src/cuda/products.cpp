@@ -308,11 +308,8 @@ linalg::SpectrumBounds Cuda::spectrum_bounds(const Array& A, const linalg::Spect
   if (known.smallest > 0 && safe(margin * largest, known.smallest)) return {margin * largest, known.smallest};
   const Array R = cholesky(A);
   if (R.empty()) return {largest, 0};
-  const Array inverse = inverse_of_upper(R);
-  const double smallest = 1 / largest_gain(inverse);
-  if (safe(margin * largest, smallest / margin)) {
-    return {margin * largest, smallest / margin, {R, std::sqrt(largest / smallest), inverse}};
-  }
+  const double smallest = 1 / largest_gain(inverse_of_upper(R));
+  if (safe(margin * largest, smallest / margin)) return {margin * largest, smallest / margin};
   if (!safe(largest, smallest)) return {largest, smallest};
   return exact();
 }

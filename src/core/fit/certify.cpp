@@ -46,14 +46,14 @@ double trace(const SolvedMap& one, const Array& X, const SolvedMap& two) {
   return X.on().dot(AtB(one.mixing, two.mixing), X);
 }
 
-// tr(M_i T_i Θ_ij T_jᵀ M_jᵀ)
-double cross_trace(const SolvedMap& one, const Array& theta, const SolvedMap& two) {
-  if (!(one.only_scales && two.only_scales)) return trace(one, AB(AtB(one.weights, theta), two.weights), two);
-  // Only the diagonal of T_i Θ_ij T_jᵀ counts.
+// tr(M_i Y_iᵀ Θ Y_j M_jᵀ)
+double cross_trace(const SolvedMap& one, const Array& Y1, const Array& theta, const SolvedMap& two, const Array& Y2) {
+  if (!(one.only_scales && two.only_scales)) return trace(one, AB(AtB(Y1, theta), Y2), two);
+  // Only the diagonal of Y_iᵀ Θ Y_j counts.
   const Index c = std::min(one.C.s.size(), two.C.s.size());
-  const Array left = AtB(theta, one.weights.left(c));
+  const Array left = AtB(theta, Y1.left(c));
   left.on().scale_columns(left, one.C.s.head(c).cwiseProduct(two.C.s.head(c)));
-  return left.on().dot(left, two.weights.left(c));
+  return left.on().dot(left, Y2.left(c));
 }
 
 // Covariances of the canonical scores t_i = T_i (x_i - mean_i).
@@ -64,17 +64,16 @@ struct ScoreMoments {
 };
 
 bool is_plain(const Factors& factors) {
-  if (factors.form == SummaryForm::gram) return false;
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     if (!factors.data->pooled[i].empty() || !factors.domains[i].covariance.plain()) return false;
   }
   return true;
 }
 
-// ‖A_i S_i - A_j S_j‖_F², i < j; further columns of S_i are zero.
+// ‖A_i S_i - A_j S_j‖_F², i < j
 double squared_distance(const SolvedMap& one, const Array& one_TS, const SolvedMap& two, const Array& two_TS) {
   const Array difference = AB(two.mixing, two_TS);
-  difference.on().add(difference.left(one_TS.cols()), AB(one.mixing, one_TS), -1);
+  difference.on().add(difference, AB(one.mixing, one_TS), -1);
   return difference.on().squared_norm(difference);
 }
 
@@ -101,15 +100,29 @@ std::vector<Array> score_samples(const Solution& solution, const Factors& factor
   return TS;
 }
 
-// Tᵀ Θ T = H + Hᵀ with H = Tᵀ N T: Θ = N + Nᵀ, where N is its upper triangle with half the diagonal. A product with a
-// triangle costs half of one with Θ.
-Array congruent(const Array& T, const Array& theta) {
-  const Backend& on = T.on();
-  const Array N = on.copy(theta);
-  on.assign_diagonal(N, 0.5 * on.diagonal(theta));
-  const Array H = AtB(T, on.upper_times(N, T));
+// Yᵀ G Y = H + Hᵀ with H = Yᵀ N Y: G = N + Nᵀ, where N is its upper triangle with half the diagonal. A product with a
+// triangle costs half of one with G.
+Array congruent(const Array& Y, const Array& G) {
+  const Backend& on = Y.on();
+  const Array N = on.copy(G);
+  on.assign_diagonal(N, 0.5 * on.diagonal(G));
+  const Array H = AtB(Y, on.upper_times(N, Y));
   on.add(H, on.transposed(H));
   return H;
+}
+
+// P_i T_iᵀ / √(n-1). So T_i Θ_ij T_jᵀ = Y_iᵀ G_ij Y_j comes from what was summed. Its roots and couplings are what the maps
+// were made of, and would not show their own errors.
+std::vector<Array> weights_in_frame(const Solution& solution, const Moments& moments) {
+  const Frame& frame = *moments.compressed->frame;
+  std::vector<Array> Y;
+  for (Index i = 0; i < moments.layout.domains(); ++i) {
+    const Array& T = solution.maps[static_cast<std::size_t>(i)].weights;
+    const linalg::Places features = frame.features_of(i);
+    Y.push_back(frame.times(i, T.on().gather_rows(T, features)));
+    T.on().scale(Y.back(), 1 / std::sqrt(moments.freedom));
+  }
+  return Y;
 }
 
 ScoreMoments measure(const Solution& solution, const Factors& factors, const Matrix& weights) {
@@ -117,24 +130,32 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
   const auto map = [&](Index i) -> const SolvedMap& { return solution.maps[static_cast<std::size_t>(i)]; };
   ScoreMoments result;
   const auto add_cross = [&](Index i, Index j, double cross) { result.squared_distance += -2 * weights(i, j) * cross; };
-  if (moments.form == SummaryForm::gram) {
-    for (Index i = 0; i < factors.count(); ++i) {
-      result.own.push_back(congruent(map(i).weights, moments.theta_block(i, i)));
-    }
-    for_each_edge(weights,
-                  [&](Index i, Index j) { add_cross(i, j, cross_trace(map(i), moments.theta_block(i, j), map(j))); });
-  } else {
+  if (!moments.compressed) {
     const std::vector<Array> TS = score_samples(solution, factors, result.own);
     const auto scores = [&](Index i) -> const Array& { return TS[static_cast<std::size_t>(i)]; };
-    if (is_plain(factors) && moments.links.empty()) {  // all have common coordinates
+    if (is_plain(factors)) {
       for_each_edge(weights, [&](Index i, Index j) {
         result.squared_distance += weights(i, j) * squared_distance(map(i), scores(i), map(j), scores(j));
       });
       return result;
     }
+    for_each_edge(weights,
+                  [&](Index i, Index j) { add_cross(i, j, trace(map(i), ABt(scores(i), scores(j)), map(j))); });
+  } else {
+    const Compressed& sums = *moments.compressed;
+    const std::vector<Array> Y = weights_in_frame(solution, moments);
+    const auto inside = [&](Index i) -> const Array& { return Y[static_cast<std::size_t>(i)]; };
+    for (Index i = 0; i < factors.count(); ++i) {
+      const Array& pooled = factors.data->pooled[static_cast<std::size_t>(i)];
+      if (pooled.empty()) {
+        result.own.push_back(congruent(inside(i), sums.frame->block(sums.G, i, i)));
+      } else {
+        const Array all = AtB(map(i).weights, pooled);
+        result.own.push_back(ABt(all, all));
+      }
+    }
     for_each_edge(weights, [&](Index i, Index j) {
-      const auto one = static_cast<std::size_t>(i), two = static_cast<std::size_t>(j);
-      add_cross(i, j, trace(map(i), moments.cross(one, two, scores(i), scores(j)), map(j)));
+      add_cross(i, j, cross_trace(map(i), inside(i), sums.frame->block(sums.G, i, j), map(j), inside(j)));
     });
   }
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {

@@ -35,7 +35,7 @@ Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extr
   const Vector step = extra.mean(Domain::one) - mean;
   Pooled pooled{mean + m / N * step, std::sqrt((n - 1) / (N - 1)), on.upload(std::sqrt(n * m / N) * step)};
   if (extra.samples() > 1) {
-    const Moments moments = factored_moments(extra);
+    const Moments moments = cgmca::moments(extra, SmallWeights::allow);
     pooled.samples_residual = distance_from_samples(extra, moments);
     const Array E = linalg::moved_to(on, moments.S.front());  // E/√freedom
     on.scale(E, std::sqrt(moments.freedom));
@@ -66,7 +66,17 @@ struct Sources {
   std::vector<double> weights;
 };
 
-Sources pool_extra(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
+// Rounding of the sums in G cannot be told from directions smaller than this part of the largest, at unit size, unless P
+// = I was proven to be safe.
+double least_of(const Moments& moments, std::size_t i) {
+  const Compressed* compressed = moments.compressed.get();
+  if (compressed == nullptr || !compressed->frame->identity() || compressed->accumulate == Accumulate::automatic) {
+    return 0;
+  }
+  return std::sqrt(thresholds::gram_rounding(moments.layout.features(static_cast<Index>(i)), moments.samples));
+}
+
+Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
                    FactorizedData& data) {
   Sources sources;
   const Moments& moments = data.moments;
@@ -80,17 +90,10 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
     double weight = moments.total_weight;
     data.pooled.emplace_back();
     if (const Summary* extra = extra_of(options, domain, d)) {
-      const bool gram = moments.form == SummaryForm::gram;
-      const Array matched = gram ? moments.theta_block(place, place) : moments.S[i];
-      const Backend& on = matched.on();
-      const Pooled all = pool(on, moments.total_weight, mean, *extra);
-      if (gram) {
-        on.scale(matched, all.matched * all.matched);
-        on.add(matched, linalg::ABt(all.extra, all.extra));
-      } else {
-        data.pooled[i] = linalg::beside(matched, all.extra);
-        on.scale(data.pooled[i].left(matched.cols()), all.matched);
-      }
+      const Array& matched = moments.S[i];
+      const Pooled all = pool(matched.on(), moments.total_weight, mean, *extra);
+      data.pooled[i] = linalg::beside(matched, all.extra);
+      matched.on().scale(data.pooled[i].left(matched.cols()), all.matched);
       std::optional<double>& residual = data.samples_residual;  // the larger of both, if both are known
       residual = residual && all.samples_residual ? std::max(residual, all.samples_residual) : std::nullopt;
       mean = all.mean;
@@ -99,75 +102,36 @@ Sources pool_extra(const Summary& summary, const DataOptions& options, const std
     }
     const double tolerance =
         options.rank_tol.value_or(static_cast<double>(std::max(d, samples)) * thresholds::kEpsilon);
-    sources.requests.push_back({domain, samples, tolerance, spectrum[i], mean});
+    const bool by_spectrum = spectrum[i] || tolerance >= thresholds::kLargestTriangleTolerance;
+    sources.requests.push_back({domain, samples, std::max(tolerance, least_of(moments, i)), by_spectrum, mean});
     sources.means.push_back(std::move(mean));
     sources.weights.push_back(weight);
   }
   return sources;
 }
 
-// The same. Extra samples were not there when the Gram form was proven to be safe: if κ(Θ_i) with them is
-// too large for it, the QR form takes its place.
-Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
-                   FactorizedData& data) {
-  Sources sources = pool_extra(summary, options, spectrum, data);
-  if (data.moments.form != SummaryForm::gram || summary.accumulate() != Accumulate::automatic) return sources;
-  for (std::size_t i = 0; i < spectrum.size(); ++i) {
-    if (sources.requests[i].samples == data.moments.samples) continue;
-    const auto place = static_cast<Index>(i);
-    if (linalg::condition_is_at_most(data.moments.theta_block(place, place), thresholds::kSafeGramCondition)) continue;
-    data = {factored_moments(summary), {}};
-    return pool_extra(summary, options, spectrum, data);
-  }
-  return sources;
-}
-
-// B_ij = W_i Θ_ij W_jᵀ = (W_j (W_i Θ_ij)ᵀ)ᵀ                                                                       (8)
-void cross_from_gram(Factors& factors, const Moments& moments) {
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    for (std::size_t j = i + 1; j < factors.domains.size(); ++j) {
-      const Array white =
-          factors.domains[i].whitening->white(moments.theta_block(static_cast<Index>(i), static_cast<Index>(j)));
-      const Backend& on = white.on();
-      factors.cross[i][j] = on.transposed(factors.domains[j].whitening->white(on.transposed(white)));
-    }
-  }
-}
-
 // V_iᵀ X V_j, of ranks r_i and r_j; an empty V is [I; 0].
-Array linked(const Array& V_i, Index r_i, const Array& X, const Array& V_j, Index r_j) {
+Array coupled(const Array& V_i, Index r_i, const Array& X, const Array& V_j, Index r_j) {
   if (V_i.empty() && V_j.empty()) return X.block(0, 0, r_i, r_j);
   if (V_i.empty()) return linalg::AB(X.top(r_i), V_j);
   if (V_j.empty()) return linalg::AtB(V_i, X.left(r_j));
   return linalg::AtB(V_i, linalg::AB(X, V_j));
 }
 
-// B_ij = V_iᵀ V_j, where rows that V_i lacks are zero, or what links them                                         (8)
-void cross_from_scores(Factors& factors, const Moments& moments, const std::vector<Array>& V) {
+// B_ij = V_iᵀ X_ij V_j                                                                                            (8)
+void find_cross_matrices(Factors& factors, const Moments& moments, const std::vector<Array>& V) {
   for (std::size_t i = 0; i < V.size(); ++i) {
     for (std::size_t j = i + 1; j < V.size(); ++j) {
       if (factors.saturated) {
         factors.cross[i][j] = V[i].on().identity(V[i].cols(), V[j].cols());  // V_i = V_j
-      } else if (!moments.links.empty()) {
-        factors.cross[i][j] =
-            linked(V[i], factors.domains[i].rank(), moments.links[i][j], V[j], factors.domains[j].rank());
+      } else if (!moments.compressed) {
+        factors.cross[i][j] = linalg::AtB(V[i], V[j]);
       } else {
-        const Index shared = std::min(V[i].rows(), V[j].rows());
-        factors.cross[i][j] = linalg::AtB(V[i].top(shared), V[j].top(shared));
+        factors.cross[i][j] =
+            coupled(V[i], factors.domains[i].rank(), moments.X[i][j], V[j], factors.domains[j].rank());
       }
     }
   }
-}
-
-// R with RᵀR = Θ_ii where the summary has that of its sum, and no extra samples have joined it.
-linalg::ArrayTriangle known_factor(const Moments& moments, std::size_t i, const WhiteningRequest& request) {
-  if (moments.factors.empty() || moments.factors[i].R.empty() || request.samples != moments.samples) return {};
-  const linalg::Backend& on = moments.on();
-  const auto& [of_sum, condition, inverse_of_sum] = moments.factors[i];
-  const Array R = on.copy(of_sum), inverse = inverse_of_sum.empty() ? Array() : on.copy(inverse_of_sum);
-  on.scale(R, 1 / std::sqrt(moments.freedom));
-  if (!inverse.empty()) on.scale(inverse, std::sqrt(moments.freedom));
-  return {R, condition, inverse};
 }
 
 // Asks, before any of the work is done, for about the memory that moments, factors and workspaces will take.
@@ -201,7 +165,7 @@ std::string Factors::route() const {
 Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
   check(options, spectrum.size());
   require_room(summary);
-  const auto data = std::make_shared<FactorizedData>(FactorizedData{separate_moments(summary), {}});
+  const auto data = std::make_shared<FactorizedData>(FactorizedData{moments(summary), {}});
   Sources sources = sources_of(summary, options, spectrum, *data);
   const Moments& moments = data->moments;
   const std::size_t m = spectrum.size();
@@ -213,23 +177,19 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   factors.cross.assign(m, std::vector<Array>(m));
   factors.data = data;
 
-  Index largest = moments.form == SummaryForm::gram ? 0 : moments.S.back().cols();
+  Index largest = moments.S.back().cols();
   for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, moments.layout.features(static_cast<Index>(i)));
   std::vector<Array> V(m);
   std::vector<char> saturated(m, 0);  // not bool: threads write neighbours
   for_each_domain(static_cast<Index>(m), largest, [&](Index place) {
     const auto i = static_cast<std::size_t>(place);
     const WhiteningRequest& request = sources.requests[i];
-    if (moments.form == SummaryForm::gram) {
-      factors.domains[i] = whiten_gram(moments.theta_block(place, place), request, known_factor(moments, i, request));
-      return;
-    }
     const bool extra = !data->pooled[i].empty();
     WhiteningRequest asked = request;
     asked.spectrum = asked.spectrum || extra;
-    WhitenedSamples white = whiten_samples(extra ? data->pooled[i] : moments.S[i], asked,
-                                           moments.form == SummaryForm::rows ? &moments.row_weights : nullptr,
-                                           extra || moments.orders.empty() ? linalg::Places() : moments.orders[i]);
+    WhitenedSamples white =
+        whiten(extra ? data->pooled[i] : moments.S[i], asked, !moments.compressed ? &moments.row_weights : nullptr,
+               extra || moments.orders.empty() ? linalg::Places() : moments.orders[i]);
     V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
     saturated[i] = white.saturated ? 1 : 0;
     factors.domains[i] = std::move(white.domain);
@@ -240,10 +200,10 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     factors.domains[i].covariance.samples = sources.requests[i].samples;
     factors.domains[i].total_weight = sources.weights[i];
   }
-  if (moments.form == SummaryForm::gram) {
-    cross_from_gram(factors, moments);
-  } else {
-    cross_from_scores(factors, moments, V);
+  find_cross_matrices(factors, moments, V);
+  if (moments.compressed) {  // the proof reads what these were computed from
+    data->moments.S.clear();
+    data->moments.X.clear();
   }
   return factors;
 }

@@ -15,8 +15,8 @@ namespace cgmca {
 
 // The data themselves, for the proof: shared by all fits of one factorization.
 struct FactorizedData {
-  Moments moments;                    // of the matched samples; in the gram form Θ_ii is of all samples
-  std::vector<linalg::Array> pooled;  // S_i of all samples of domain i where some are extra (rows, qr), else empty
+  Moments moments;                           // of the matched samples
+  std::vector<linalg::Array> pooled;         // S_i of all samples of domain i if some are extra, else empty
   std::optional<double> samples_residual{};  // as that of Certificate
 };
 

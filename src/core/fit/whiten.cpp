@@ -109,15 +109,18 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
 }
 
 // How many features come before those that they determine, if there is no doubt which these are; otherwise 0.
+// R: r×a upper trapezoidal
 Index independent_of(const Array& R, double tolerance) {
-  const Vector size = R.on().column_squared_norms(R).cwiseSqrt(), own = R.on().diagonal(R).cwiseAbs();
+  const Vector size = R.on().column_squared_norms(R).cwiseSqrt();
+  const Vector own = R.on().diagonal(R.left(R.rows())).cwiseAbs();
   Index r = 0;
   while (r < own.size() && own(r) >= thresholds::kClearlyIndependent * size(r)) ++r;
   const double most = std::min(thresholds::kClearlyDetermined, tolerance);
-  return (own.array() <= most * size.array()).tail(own.size() - r).all() ? r : 0;
+  const Index left = own.size() - r;
+  return (own.tail(left).array() <= most * size.segment(r, left).array()).all() ? r : 0;
 }
 
-// Sᵀ is a triangle in the order given, in which features that others determine come last.
+// Sᵀ is upper trapezoidal in the order given, in which features that others determine come last.
 std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& variance, const Varying& ordered,
                                                const Vector& sizes, double tolerance) {
   const Backend& on = S.on();
@@ -131,10 +134,9 @@ std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& var
   if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
   const double condition = larger * on.condition(R);
   if (!whitens(R, sizes(ordered.places).head(r), condition, tolerance)) return std::nullopt;
-  std::shared_ptr<const Whitening> whitening = std::make_shared<TriangleWhitening>(R, Array(), ordered);
-  if (r < a) whitening = std::make_shared<DeterminedWhitening>(R, C, ordered);
   WhitenedSamples result;
-  result.domain = by_triangle(std::move(whitening), condition, variance, tolerance, "triangle");
+  result.domain =
+      by_triangle(std::make_shared<TriangleWhitening>(R, C, ordered), condition, variance, tolerance, "triangle");
   return result;
 }
 
@@ -201,17 +203,39 @@ std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& 
   return result;
 }
 
+// The spectrum of a well-conditioned S from S Sᵀ = U diag(s²) Uᵀ, which costs a fraction of an SVD on a remote back
+// end.
+std::optional<WhitenedSamples> by_square(const Array& S, const Vector& variance, const Varying& ordered,
+                                         double tolerance) {
+  const Backend& on = S.on();
+  const Index a = static_cast<Index>(ordered.places.size());
+  if (!on.remote() || a == 0 || S.cols() != a) return std::nullopt;
+  const double condition = on.condition(on.gather_transposed_rows(S, ordered.places));
+  if (!(condition * condition <= thresholds::kSafeGramCondition && condition * tolerance <= thresholds::kClearRank)) {
+    return std::nullopt;
+  }
+  const Array varied = on.gather_rows(S, ordered.places), G = on.zeros(a, a);
+  on.add_gram(G, varied);
+  const linalg::ArrayEigen eigen = on.symmetric_eigen(G);
+  const Vector s = eigen.values.cwiseSqrt();
+  WhitenedSamples result;
+  result.V = linalg::scaled_columns(linalg::AtB(varied, eigen.Q), s.cwiseInverse());
+  result.domain =
+      by_spectrum(on.scatter_rows(eigen.Q, ordered.places, ordered.features), s, variance, tolerance, "syevd");
+  return result;
+}
+
 }  // namespace
 
-WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, const Vector* weights,
-                               const linalg::Places& order) {
+WhitenedSamples whiten(const Array& S, const WhiteningRequest& request, const Vector* weights, const Places& order) {
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
   const Vector sizes = unit_sizes(variance, request.mean);
-  if (!request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance) {
+  if (!request.spectrum) {
     if (auto result = by_any_triangle(S, variance, features, sizes, request, weights, order)) return std::move(*result);
   }
+  if (auto result = by_square(S, variance, {order, S.rows()}, request.tolerance)) return std::move(*result);
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
   const linalg::Places order_of_size = descending(features.places, variance);
   const Array sorted = on.gather_rows(S, order_of_size);
@@ -223,66 +247,6 @@ WhitenedSamples whiten_samples(const Array& S, const WhiteningRequest& request, 
   return {by_spectrum(on.scatter_rows(svd.U.left(r), order_of_size, S.rows()), svd.s.head(r), variance,
                       request.tolerance, linalg::described(svd.routine)),
           svd.V.left(r)};
-}
-
-// Θ = KᵀK, K (r×a) by Cholesky, pivoted if the features depend on each other. Its errors are eps κ(K), those of an
-// eigendecomposition of Θ itself eps κ(K)². The entries of Θ have errors of eps from summing, so the rank cannot be
-// determined below the square root of that, at unit size: these errors are relative to the sizes of the features. Either
-// K = V Σ Uᵀ, or Kᵀ = Q R.
-WhitenedDomain whiten_gram(const Array& theta, const WhiteningRequest& request, const linalg::ArrayTriangle& known) {
-  const Backend& on = theta.on();
-  const bool triangle = !request.spectrum && request.tolerance < thresholds::kLargestTriangleTolerance;
-  // κ(Θ) may be small enough for Θ = U diag(s²) Uᵀ itself, which costs a fraction of the SVD of K on a remote back end.
-  const bool squared = request.spectrum && on.remote() && request.tolerance < thresholds::kLargestTriangleTolerance;
-  const Vector variance = on.diagonal(theta);
-  const Varying features = varying(variance, request.domain);
-  const bool all = static_cast<Index>(features.places.size()) == theta.rows();
-  const Array varied = all ? theta : on.gather(theta, features.places, features.places);
-  if (triangle || squared) {
-    const bool made = all && !known.R.empty();
-    const Array R = made ? known.R : on.cholesky(varied);
-    const double condition = made ? known.condition : R.empty() ? INFINITY : on.condition(R);
-    if (triangle && condition <= thresholds::kSafeTriangle) {
-      return by_triangle(std::make_shared<TriangleWhitening>(R, made ? known.inverse : Array(), features), condition,
-                         variance, request.tolerance, "potrf");
-    }
-    if (squared && condition * condition <= thresholds::kSafeGramCondition) {
-      const linalg::ArrayEigen eigen = on.symmetric_eigen(varied);
-      return by_spectrum(on.scatter_rows(eigen.Q, features.places, theta.rows()), eigen.values.cwiseSqrt(), variance,
-                         request.tolerance, "syevd");
-    }
-  }
-  const double rounding = thresholds::gram_rounding(theta.rows(), request.samples);
-  const Vector sizes = unit_sizes(variance, request.mean)(features.places);
-  const Array unit = on.copy(varied);
-  on.scale_rows(unit, sizes.cwiseInverse());
-  on.scale_columns(unit, sizes.cwiseInverse());
-  const Array K_unit = on.pivoted_cholesky(unit, rounding);
-  const Array K = linalg::scaled_columns(on.copy(K_unit), sizes);
-  // σ_1 >= the norm of the first row, σ_r <= that of the last.
-  const double first = std::sqrt(on.squared_norm(K_unit.top(1))), last = std::sqrt(on.squared_norm(K_unit.bottom(1)));
-  if (triangle && first <= thresholds::kSafePivotedTriangle * last) {
-    const linalg::ArrayQr qr = on.thin_qr(on.transposed(K));
-    const double condition = on.condition(qr.R);
-    if (condition <= thresholds::kSafePivotedTriangle) {
-      return by_triangle(std::make_shared<DependentWhitening>(qr.Q, qr.R, features), condition, variance,
-                         request.tolerance, "pstrf geqrf");
-    }
-  }
-  const linalg::ArraySvd svd = on.thin_svd(K);
-  const double cut = std::max(request.tolerance, std::sqrt(rounding));
-  const Index r = rank_above(svd.s, cut);
-  if (r < svd.s.size() && differ_much(sizes)) {
-    const linalg::ArraySvd at_unit_size = on.thin_svd(K_unit);
-    const Index more = rank_above(at_unit_size.s, cut);
-    if (more > r) {
-      return by_spectrum(
-          graded_spectrum(at_unit_size.V.left(more), at_unit_size.s.head(more), {}, sizes, features).whitening,
-          variance, cut, "pstrf gesvj at unit size");
-    }
-  }
-  return by_spectrum(on.scatter_rows(svd.V.left(r), features.places, theta.rows()), svd.s.head(r), variance, cut,
-                     "pstrf " + linalg::described(svd.routine));
 }
 
 }  // namespace cgmca

@@ -20,14 +20,13 @@ Array above(const Array& A, const Array& B) {
   return both;
 }
 
-// HᵀH / ‖R‖² for H = R E or Rᵀ E.
-Array share_of(const Array& H, const Array& R) {
-  const Array shares = AtB(H, H);
-  H.on().scale(shares, 1 / R.on().squared_norm(R));
+}  // namespace
+
+Array Whitening::share_of(const Array& HE) const {
+  const Array shares = AtB(HE, HE);
+  HE.on().scale(shares, 1 / trace_);
   return shares;
 }
-
-}  // namespace
 
 std::shared_ptr<const SpectrumWhitening> SpectrumWhitening::regularized(Index rank, double data, double ridge) const {
   const Vector some = s.head(rank);
@@ -44,65 +43,38 @@ Array SpectrumWhitening::whitened(const Array& E) const {
   return AB(inward, scaled_rows(scale.cwiseInverse(), E.on().copy(E)));
 }
 Array SpectrumWhitening::coloured(const Array& E) const { return AB(outward, scaled_rows(scale, E.on().copy(E))); }
-Array SpectrumWhitening::shares(const Array& E) const {
-  const Array half = scaled_rows(scale / scale.norm(), E.on().copy(E));
-  return AtB(half, half);
-}
+Array SpectrumWhitening::shares(const Array& E) const { return share_of(scaled_rows(scale, E.on().copy(E))); }
 
-// W = R⁻ᵀ
-Array TriangleWhitening::white(const Array& X) const {
-  const Array varied = X.on().gather_rows(X, varying_.places);
-  return inverse_.empty() ? X.on().solve_upper_transposed(R_, varied) : X.on().upper_transposed_times(inverse_, varied);
-}
-Array TriangleWhitening::whitened(const Array& E) const {
-  return E.on().scatter_rows(inverse_.empty() ? E.on().solve_upper(R_, E) : E.on().upper_times(inverse_, E),
-                             varying_.places, varying_.features);
-}
-Array TriangleWhitening::coloured(const Array& E) const {
-  return E.on().scatter_rows(E.on().upper_transposed_times(R_, E), varying_.places, varying_.features);
-}
-Array TriangleWhitening::shares(const Array& E) const { return share_of(E.on().upper_transposed_times(R_, E), R_); }
-
-DeterminedWhitening::DeterminedWhitening(Array R, Array C, Varying varying)
-    : R_(std::move(R)), C_(std::move(C)), varying_(std::move(varying)) {
+TriangleWhitening::TriangleWhitening(Array R, Array C, Varying varying)
+    : Whitening(R.on().squared_norm(R) + (C.empty() ? 0 : R.on().squared_norm(AB(R, C)))),
+      R_(std::move(R)),
+      C_(std::move(C)),
+      varying_(std::move(varying)) {
+  if (C_.empty()) return;
   const Backend& on = C_.on();
   const Array N = above(C_, on.identity(C_.cols(), C_.cols()));
   on.scale(N.top(C_.rows()), -1);
   Q_ = on.thin_qr(N).Q;
 }
-Array DeterminedWhitening::white(const Array& X) const {
+Array TriangleWhitening::white(const Array& X) const {
   const Backend& on = X.on();
   const Array varied = on.gather_rows(X, varying_.places);
-  on.add(varied, AB(Q_, AtB(Q_, varied)), -1);
+  if (!C_.empty()) on.add(varied, AB(Q_, AtB(Q_, varied)), -1);
   return on.solve_upper_transposed(R_, varied.top(rank()));
 }
-Array DeterminedWhitening::whitened(const Array& E) const {
+Array TriangleWhitening::whitened(const Array& E) const {
   const Backend& on = E.on();
-  const Array all = above(on.solve_upper(R_, E), on.zeros(C_.cols(), E.cols()));
-  on.add(all, AB(Q_, AtB(Q_.top(rank()), all.top(rank()))), -1);
+  Array all = on.solve_upper(R_, E);
+  if (!C_.empty()) {
+    all = above(all, on.zeros(C_.cols(), E.cols()));
+    on.add(all, AB(Q_, AtB(Q_.top(rank()), all.top(rank()))), -1);
+  }
   return on.scatter_rows(all, varying_.places, varying_.features);
 }
-Array DeterminedWhitening::coloured(const Array& E) const {
-  const Array first = E.on().upper_transposed_times(R_, E);
-  return E.on().scatter_rows(above(first, AtB(C_, first)), varying_.places, varying_.features);
+Array TriangleWhitening::coloured(const Array& E) const {
+  const Array first = E.on().upper_transposed_times(R_, E), all = C_.empty() ? first : above(first, AtB(C_, first));
+  return E.on().scatter_rows(all, varying_.places, varying_.features);
 }
-Array DeterminedWhitening::shares(const Array& E) const {
-  const Array H = coloured(E), shares = AtB(H, H);
-  H.on().scale(shares, 1 / (H.on().squared_norm(R_) + H.on().squared_norm(AB(R_, C_))));
-  return shares;
-}
-
-// W = R⁻¹ Qᵀ
-Array DependentWhitening::white(const Array& X) const {
-  return X.on().solve_upper(R_, AtB(Q_, X.on().gather_rows(X, varying_.places)));
-}
-Array DependentWhitening::whitened(const Array& E) const {
-  return E.on().scatter_rows(AB(Q_, E.on().solve_upper_transposed(R_, E)), varying_.places, varying_.features);
-}
-Array DependentWhitening::coloured(const Array& E) const {
-  return E.on().scatter_rows(AB(Q_, E.on().upper_times(R_, E)), varying_.places, varying_.features);
-}
-Array DependentWhitening::shares(const Array& E) const { return share_of(E.on().upper_times(R_, E), R_); }
 
 // Wᵀ = L⁺ᵀ = L (LᵀL)⁻¹ = S V R⁻¹ R⁻ᵀ
 Array WideWhitening::white(const Array& X) const { return AtB(whitened(X.on().identity(rank(), rank())), X); }
@@ -110,7 +82,7 @@ Array WideWhitening::whitened(const Array& E) const {
   return AB(S_, basis_times(E.on().solve_upper(R_, E.on().solve_upper_transposed(R_, E))));
 }
 Array WideWhitening::coloured(const Array& E) const { return AB(S_, basis_times(E)); }
-Array WideWhitening::shares(const Array& E) const { return share_of(E.on().upper_times(R_, E), R_); }
+Array WideWhitening::shares(const Array& E) const { return share_of(E.on().upper_times(R_, E)); }
 
 Array WideWhitening::basis_times(const Array& E) const {
   const Backend& on = E.on();

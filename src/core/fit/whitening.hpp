@@ -17,12 +17,21 @@ class Whitening {
  public:
   using Array = linalg::Array;
 
+  explicit Whitening(double trace) : trace_(trace) {}
   virtual ~Whitening() = default;
   virtual Index rank() const = 0;                    // r
   virtual Array white(const Array& X) const = 0;     // W X
   virtual Array whitened(const Array& E) const = 0;  // Wᵀ E      E: r×k
   virtual Array coloured(const Array& E) const = 0;  // L E = Θ̃ Wᵀ E
-  virtual Array shares(const Array& E) const = 0;    // Eᵀ LᵀL E / tr LᵀL: what each direction has of the variance
+  // Eᵀ LᵀL E / tr LᵀL: the share of the variance in each direction. From L E, or in fewer operations from H with
+  // HᵀH = LᵀL.
+  virtual Array shares(const Array& E) const { return share_of(coloured(E)); }
+
+ protected:
+  Array share_of(const Array& HE) const;
+
+ private:
+  double trace_;  // of LᵀL
 };
 
 // L = U diag(scale), Θ = U diag(s²) Uᵀ.   U: d×r with orthonormal columns, zero rows for constant features
@@ -32,10 +41,10 @@ class Whitening {
 // entries err by eps s / size, for W = diag(1/scale) inwardᵀ, and `outward`, by eps size / s, for L.
 class SpectrumWhitening final : public Whitening {
  public:
-  SpectrumWhitening(Array U_, Vector s_, Vector scale_)
-      : U(std::move(U_)), s(std::move(s_)), scale(std::move(scale_)), inward(U), outward(U) {}
-  SpectrumWhitening(Array U_, Vector s_, Array inward_, Array outward_)
-      : U(std::move(U_)), s(std::move(s_)), scale(s), inward(std::move(inward_)), outward(std::move(outward_)) {}
+  SpectrumWhitening(const Array& U_, Vector s_, Vector scale_)
+      : SpectrumWhitening(U_, std::move(s_), std::move(scale_), U_, U_) {}
+  SpectrumWhitening(Array U_, const Vector& s_, Array inward_, Array outward_)
+      : SpectrumWhitening(std::move(U_), s_, s_, std::move(inward_), std::move(outward_)) {}
 
   // The leading `rank` directions of Θ̃ = data Θ + ridge I.
   std::shared_ptr<const SpectrumWhitening> regularized(Index rank, double data, double ridge) const;
@@ -53,7 +62,8 @@ class SpectrumWhitening final : public Whitening {
 
  private:
   SpectrumWhitening(Array U_, Vector s_, Vector scale_, Array inward_, Array outward_)
-      : U(std::move(U_)),
+      : Whitening(scale_.squaredNorm()),
+        U(std::move(U_)),
         s(std::move(s_)),
         scale(std::move(scale_)),
         inward(std::move(inward_)),
@@ -66,54 +76,20 @@ struct Varying {
   Index features;
 };
 
-// L = Rᵀ for the features that vary.   R: r×r upper triangular; R⁻¹ may be given with it, and then is multiplied with
+// L = [R, R C]ᵀ for the features that vary: those after the first r are determined by the first, as their combinations C.
+// N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - Q Qᵀ) with an orthonormal basis Q of N.   (47)
+//   R: r×r upper triangular, C: r×e, or empty: then L = Rᵀ and W = R⁻ᵀ
 class TriangleWhitening final : public Whitening {
  public:
-  TriangleWhitening(Array R, Array inverse, Varying varying)
-      : R_(std::move(R)), inverse_(std::move(inverse)), varying_(std::move(varying)) {}
+  TriangleWhitening(Array R, Array C, Varying varying);  // `varying` names the r features first
 
   Index rank() const override { return R_.rows(); }
   Array white(const Array& X) const override;
   Array whitened(const Array& E) const override;
   Array coloured(const Array& E) const override;
-  Array shares(const Array& E) const override;
-
- private:
-  Array R_, inverse_;
-  Varying varying_;
-};
-
-// L = [R, R C]ᵀ: the features after the first r are determined by those, as their combinations C.   R: r×r, C: r×e
-// N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - Q Qᵀ) with an orthonormal basis Q of N.
-class DeterminedWhitening final : public Whitening {
- public:
-  DeterminedWhitening(Array R, Array C, Varying varying);  // `varying` names the r features first
-
-  Index rank() const override { return R_.rows(); }
-  Array white(const Array& X) const override;
-  Array whitened(const Array& E) const override;
-  Array coloured(const Array& E) const override;
-  Array shares(const Array& E) const override;
 
  private:
   Array R_, C_, Q_;
-  Varying varying_;
-};
-
-// L = Q R for features that depend on each other.   Q: a×r with orthonormal columns
-class DependentWhitening final : public Whitening {
- public:
-  DependentWhitening(Array Q, Array R, Varying varying)
-      : Q_(std::move(Q)), R_(std::move(R)), varying_(std::move(varying)) {}
-
-  Index rank() const override { return R_.rows(); }
-  Array white(const Array& X) const override;
-  Array whitened(const Array& E) const override;
-  Array coloured(const Array& E) const override;
-  Array shares(const Array& E) const override;
-
- private:
-  Array Q_, R_;
   Varying varying_;
 };
 
@@ -122,7 +98,8 @@ class DependentWhitening final : public Whitening {
 // I - 2 v vᵀ is the reflection that takes (1, …, 1)/√n or, with weights, (√w_1, …, √w_n)/√Σw, to the last axis.
 class WideWhitening final : public Whitening {
  public:
-  WideWhitening(Array S, Array R, Vector v) : S_(std::move(S)), R_(std::move(R)), v_(std::move(v)) {}
+  WideWhitening(Array S, const Array& R, Vector v)
+      : Whitening(R.on().squared_norm(R)), S_(std::move(S)), R_(R), v_(std::move(v)) {}
 
   Index rank() const override { return R_.rows(); }
   Array white(const Array& X) const override;

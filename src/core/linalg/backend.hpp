@@ -32,23 +32,9 @@ struct ArrayEigen {  // A = Q diag(values) Qᵀ, descending
 struct ArrayQr {
   Array Q, R;
 };
-struct ArrayPivotedQr {
+struct ArrayPivoted {  // R, whose k-th column belongs to feature order[k]
   Array R;
   Places order;
-};
-
-// An upper triangle and its κ; empty where it is not known.
-struct ArrayTriangle {
-  Array R;
-  double condition = 0;
-  // R⁻¹, if it was computed on the way and κ is so small that a product with it is as accurate as a solve; or empty.
-  Array inverse{};
-};
-
-// λ_max <= largest and λ_min >= smallest of a symmetric matrix.
-struct SpectrumBounds {
-  double largest = 0, smallest = 0;
-  ArrayTriangle factor{};  // RᵀR is that matrix, where R was computed on the way
 };
 
 // R⁻ᵀ B for one upper triangular R and many B.
@@ -133,7 +119,7 @@ class Backend {
 
   // Triangles: R is upper triangular.
   virtual Array cholesky(const Array& G) const = 0;  // RᵀR = G; empty where G is not definite
-  virtual Array pivoted_cholesky(const Array& G, double tolerance) const = 0;  // R (r×p), RᵀR = G
+  virtual ArrayPivoted pivoted_cholesky(const Array& G, double tolerance) const = 0;  // as linalg::pivoted_cholesky
   virtual Array solve_upper(const Array& R, const Array& B) const = 0;
   virtual Array solve_upper_transposed(const Array& R, const Array& B) const = 0;
   virtual Array upper_times(const Array& R, const Array& E) const = 0;
@@ -144,7 +130,7 @@ class Backend {
 
   // QR factorizations.
   virtual Array triangular_factor(Array X) const = 0;  // RᵀR = XᵀX, p×p
-  virtual ArrayPivotedQr pivoted_triangular_factor(Array X) const = 0;
+  virtual ArrayPivoted pivoted_triangular_factor(Array X) const = 0;
   virtual ArrayQr thin_qr(Array X) const = 0;
 
   // Spectra.

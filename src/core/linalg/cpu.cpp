@@ -287,8 +287,9 @@ class Cpu final : public Backend {
   }
 
   Array cholesky(const Array& G) const override { return upload(linalg::cholesky(view(G))); }
-  Array pivoted_cholesky(const Array& G, double tolerance) const override {
-    return upload(linalg::pivoted_cholesky(view(G), tolerance));
+  ArrayPivoted pivoted_cholesky(const Array& G, double tolerance) const override {
+    PivotedCholesky found = linalg::pivoted_cholesky(view(G), tolerance);
+    return {upload(std::move(found.R)), std::move(found.order)};
   }
   Array solve_upper(const Array& R, const Array& B) const override {
     return upload(linalg::solve_upper(view(R), view(B)));
@@ -311,7 +312,7 @@ class Cpu final : public Backend {
   }
 
   Array triangular_factor(Array X) const override { return upload(linalg::triangular_factor(download(std::move(X)))); }
-  ArrayPivotedQr pivoted_triangular_factor(Array X) const override {
+  ArrayPivoted pivoted_triangular_factor(Array X) const override {
     PivotedQr qr = linalg::pivoted_triangular_factor(download(std::move(X)));
     return {upload(std::move(qr.R)), std::move(qr.order)};
   }
@@ -328,9 +329,7 @@ class Cpu final : public Backend {
   }
   Vector symmetric_eigenvalues(const Array& A) const override { return linalg::symmetric_eigenvalues(view(A)); }
   SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const override {
-    Bounds bounds = linalg::spectrum_bounds(view(A), known.smallest, thresholds::kSafeGramCondition);
-    if (bounds.R.size() == 0) return {bounds.largest, bounds.smallest};
-    return {bounds.largest, bounds.smallest, {upload(std::move(bounds.R)), bounds.condition}};
+    return linalg::spectrum_bounds(view(A), known.smallest, thresholds::kSafeGramCondition);
   }
 
  private:

@@ -80,6 +80,10 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const MatrixView& A);
 Vector symmetric_eigenvalues(const MatrixView& A);  // descending
+// λ_max <= largest and λ_min >= smallest of a symmetric matrix.
+struct SpectrumBounds {
+  double largest = 0, smallest = 0;
+};
 // Only the eigenvalues in (low, high] and their vectors, which costs a third where they are few.
 SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high);
 
@@ -103,9 +107,7 @@ struct PivotedCholesky {
   Matrix R;
   std::vector<Index> order;
 };
-PivotedCholesky ordered_cholesky(const MatrixView& G, double tolerance);
-// The same with the columns of R in G's order.
-Matrix pivoted_cholesky(const MatrixView& G, double tolerance);
+PivotedCholesky pivoted_cholesky(const MatrixView& G, double tolerance);
 
 // T = Q R for T of full column rank.   T: m×c, Q: m×c, R: c×c
 struct Qr {

@@ -138,17 +138,17 @@ std::optional<SymmetricEigen> leading_eigen(const MatrixView& A, const CountOf& 
   return SymmetricEigen{std::move(values), std::move(*Z)};
 }
 
-Bounds spectrum_bounds(const MatrixView& A, double known, double most) {
+SpectrumBounds spectrum_bounds(const MatrixView& A, double known, double most) {
   constexpr Index small = 192;
   constexpr std::array margins = {1.15, 2.0};  // power iteration may miss this much, on flat spectra
-  const auto exact = [&]() -> Bounds {
+  const auto exact = [&]() -> SpectrumBounds {
     const Vector values = symmetric_eigenvalues(A);
-    return {values(0), values(values.size() - 1), {}, 0};
+    return {values(0), values(values.size() - 1)};
   };
   if (A.rows() <= small) return exact();
   if (known > 0) {
     const double norm = frobenius_norm(A);  // λ_max <= ‖A‖_F, which often decides
-    if (norm <= most * known) return {norm, known, {}, 0};
+    if (norm <= most * known) return {norm, known};
   }
   const double about = largest_eigenvalue(A);
   double largest = 0, smallest = 0;
@@ -156,17 +156,17 @@ Bounds spectrum_bounds(const MatrixView& A, double known, double most) {
     if (largest == 0 && about > 0 && is_definite(A, -1, margin * about)) largest = margin * about;
   }
   if (largest == 0) return exact();
-  if (known > 0 && largest <= most * known) return {largest, known, {}, 0};
-  Matrix R = cholesky(A);
-  if (R.size() == 0) return {largest, 0, {}, 0};
+  if (known > 0 && largest <= most * known) return {largest, known};
+  const Matrix R = cholesky(A);
+  if (R.size() == 0) return {largest, 0};
   const double kappa = condition(R), least = about / (kappa * kappa);  // λ_min, from above
-  if (!(about <= most * least)) return {about, least, {}, 0};
+  if (!(about <= most * least)) return {about, least};
   for (const double margin : margins) {
     const bool enough = smallest == 0 && largest * margin <= most * least;
     if (enough && is_definite(A, 1, -least / margin)) smallest = least / margin;
   }
   if (smallest == 0) return exact();
-  return {largest, smallest, std::move(R), kappa};
+  return {largest, smallest};
 }
 
 }  // namespace cgmca::linalg

@@ -18,11 +18,6 @@ std::optional<SymmetricEigen> leading_eigen(const MatrixView& A, const CountOf& 
 // Cholesky factorizations of largest I - A and A - smallest I: a fraction of what the eigenvalues cost. λ_min is known
 // to be at least `known`, which may be 0. Where largest > most · smallest they are estimates, but that λ_max > most ·
 // λ_min is certain.
-struct Bounds {
-  double largest, smallest;
-  Matrix R;          // RᵀR = A where that was computed, else empty
-  double condition;  // κ(R), to within some ten per cent
-};
-Bounds spectrum_bounds(const MatrixView& A, double known, double most);
+SpectrumBounds spectrum_bounds(const MatrixView& A, double known, double most);
 
 }  // namespace cgmca::linalg

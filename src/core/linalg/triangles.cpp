@@ -78,7 +78,7 @@ Matrix cholesky(const MatrixView& G) {
   return R;
 }
 
-PivotedCholesky ordered_cholesky(const MatrixView& G, double tolerance) {
+PivotedCholesky pivoted_cholesky(const MatrixView& G, double tolerance) {
   require(G.rows() == G.cols(), "Cholesky factor of a matrix that is not square");
   Matrix R = G.triangularView<Eigen::Upper>();
   if (R.size() == 0) return {R, {}};
@@ -91,13 +91,6 @@ PivotedCholesky ordered_cholesky(const MatrixView& G, double tolerance) {
   if (info < 0) check("pstrf", info);  // info > 0 says that the rank is not full
   PivotedCholesky result{R.topRows(rank).triangularView<Eigen::Upper>(), {}};
   for (const lapack_int place : order) result.order.push_back(place - 1);
-  return result;
-}
-
-Matrix pivoted_cholesky(const MatrixView& G, double tolerance) {
-  const PivotedCholesky found = ordered_cholesky(G, tolerance);
-  Matrix result(found.R.rows(), found.R.cols());
-  result(Eigen::all, found.order) = found.R;
   return result;
 }
 

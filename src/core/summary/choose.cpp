@@ -26,17 +26,10 @@ bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
   return true;
 }
 
-std::vector<linalg::ArrayTriangle> GramSafety::take_factors() {
-  std::vector<linalg::ArrayTriangle> factors;
-  for (Spectrum& bounds : bounds_) factors.push_back(std::exchange(bounds.factor, {}));
-  return factors;
-}
-
 bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
   std::vector<Spectrum> carried = bounds_;
   for (Index i = 0; i < layout.domains(); ++i) {
     Spectrum& bounds = carried[static_cast<std::size_t>(i)];
-    bounds.factor = {};
     bounds.largest += added_diagonal.segment(layout.start(i), layout.features(i)).sum();
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }

@@ -1,9 +1,9 @@
-// Which form a summary takes: the Gram form while the data prove it safe, otherwise the QR form.
+// Whether compressed samples may keep the frame P = I: while the data prove that it is safe.
 //
-// Proof. The errors of the Gram form are a small multiple of eps·κ(Θ_ii). κ(Θ_ii) is measured on the first 2p samples.
+// Proof. The errors of P = I are a small multiple of eps·κ(Θ_ii). κ(Θ_ii) is measured on the first 2p samples.
 // After that, adding Xc Xcᵀ cannot lower λ_min and raises λ_max by at most the trace added. So the bounds are updated
 // without measuring. When they no longer prove κ <= kSafeGramCondition, the sum is measured again. If that fails, the
-// sum before the new samples, which was safe, is turned into the QR form, and then the new samples are added.
+// sum before the new samples, which was safe, makes a frame together with the new samples.
 #pragma once
 
 #include <vector>
@@ -34,8 +34,6 @@ class GramSafety {
   bool join(const GramSafety& other, const Vector& s, const Layout& layout);
 
   const std::vector<Spectrum>& bounds() const { return bounds_; }
-  // Cholesky factors of the blocks of the G just measured, where the back end has made them; they are handed over.
-  std::vector<linalg::ArrayTriangle> take_factors();
 
  private:
   std::vector<Spectrum> bounds_;

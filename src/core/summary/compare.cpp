@@ -16,45 +16,34 @@ namespace {
 
 using linalg::Array;
 
-// Θ U of the covariances as they will be used.
+// Θ U of the covariances as they will be used: S_i Σ_j X_ij S_jᵀ U_j.
 Matrix times_theta(const Moments& moments, const Matrix& U) {
   const linalg::Backend& on = moments.on();
-  if (moments.form == SummaryForm::gram) return on.download(on.AB(moments.theta, on.upload(U)));
   const auto m = static_cast<std::size_t>(moments.layout.domains());
-  const auto rows_of = [&](std::size_t i) {
+  const auto rows_of = [&](auto& A, std::size_t i) {
     const auto place = static_cast<Index>(i);
-    return U.middleRows(moments.layout.start(place), moments.layout.features(place));
+    return A.middleRows(moments.layout.start(place), moments.layout.features(place));
   };
-  std::vector<Matrix> V;  // S_iᵀ U_i
-  Index most = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    V.push_back(on.download(on.AtB(moments.S[i], on.upload(rows_of(i)))));
-    most = std::max(most, V[i].rows());
-  }
-  Matrix all = Matrix::Zero(most, U.cols());  // Σ_j S_jᵀ U_j in common coordinates
-  for (const Matrix& one : V) all.topRows(one.rows()) += one;
+  std::vector<Array> V;  // S_jᵀ U_j
+  for (std::size_t j = 0; j < m; ++j) V.push_back(on.AtB(moments.S[j], on.upload(rows_of(U, j))));
   Matrix result(U.rows(), U.cols());
   for (std::size_t i = 0; i < m; ++i) {
-    Matrix W = moments.links.empty() ? Matrix(all.topRows(V[i].rows())) : V[i];
-    for (std::size_t j = 0; j < m && !moments.links.empty(); ++j) {
-      if (i < j) W += on.download(on.AB(moments.links[i][j], on.upload(V[j])));
-      if (j < i) W += on.download(on.AtB(moments.links[j][i], on.upload(V[j])));
+    const Array W = on.copy(V[i]);
+    for (std::size_t j = 0; j < m; ++j) {
+      if (j == i) continue;
+      on.add(W, !moments.compressed ? V[j] : i < j ? on.AB(moments.X[i][j], V[j]) : on.AtB(moments.X[j][i], V[j]));
     }
-    const auto place = static_cast<Index>(i);
-    result.middleRows(moments.layout.start(place), moments.layout.features(place)) =
-        on.download(on.AB(moments.S[i], on.upload(W)));
+    rows_of(result, i) = on.download(on.AB(moments.S[i], W));
   }
   return result;
 }
 
 // σ_f = √Θ_ff
 Vector deviations_of(const Moments& moments) {
-  const linalg::Backend& on = moments.on();
-  if (moments.form == SummaryForm::gram) return on.diagonal(moments.theta).cwiseMax(0).cwiseSqrt();
   Vector result(moments.layout.size());
   for (Index i = 0; i < moments.layout.domains(); ++i) {
     result.segment(moments.layout.start(i), moments.layout.features(i)) =
-        on.row_squared_norms(moments.S[static_cast<std::size_t>(i)]).cwiseSqrt();
+        moments.on().row_squared_norms(moments.S[static_cast<std::size_t>(i)]).cwiseSqrt();
   }
   return result;
 }

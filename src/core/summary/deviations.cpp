@@ -51,6 +51,12 @@ Vector Deviations::root_sums(const Array& Z, Index first) const {
   return on_->row_sums(linalg::scaled_columns(own, roots_.segment(first, Z.cols())));
 }
 
+double Deviations::weight(Index first, Index count, const Places& except) const {
+  Vector weights = roots_.size() == 0 ? Vector(Vector::Ones(count)) : Vector(roots_.segment(first, count).cwiseAbs2());
+  weights(except).setZero();
+  return weights.sum();
+}
+
 Vector Deviations::weighted_sum() const {
   Vector sum = Vector::Zero(features());
   for (Index first = 0; first < count_; first += width()) {

@@ -44,7 +44,10 @@ class Deviations {
   linalg::Array tile(Index first, Index count, const linalg::Places* features = nullptr) const;
   linalg::Array transposed(const linalg::Places& features) const;  // all of them, one a row
   Vector spread() const;  // of each feature; no more than thresholds::kNoVariation where it does not vary
-  const Vector& roots() const { return roots_; }  // √w_j; empty where all are 1
+  // Σ √w y of a tile Y that begins there, in any coordinates; may change it
+  Vector root_sums(const linalg::Array& Y, Index first) const;
+  // Σ w of `count` vectors from `first` on, but for those of a tile's columns named.
+  double weight(Index first, Index count, const linalg::Places& except) const;
 
   struct Sums {
     linalg::Array G;  // Σ z zᵀ, upper triangle
@@ -80,7 +83,6 @@ class Deviations {
   // Of a tile: enough vectors for products to be fast, and so few that they stay in a core's own cache if they have few
   // features.
   Index width() const { return on_->remote() ? 8192 : 384; }
-  Vector root_sums(const linalg::Array& Z, Index first) const;  // Σ √w z of a tile that begins there; may change it
 
   const linalg::Backend* on_;
   MatchedSamples X_;

@@ -25,14 +25,14 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
   return file;
 }
 
-void pack_frame(TensorWriter& file, const std::string& prefix, const FramedState& framed) {
+void pack_frame(TensorWriter& file, const std::string& prefix, const Compressed& framed) {
   const linalg::Places& features = framed.frame->features;
   file.set(prefix + "varying", framed.frame->size());
   for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
     file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
   }
   file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), framed.frame->size()).cast<double>());
-  file.add(prefix + "frame", linalg::download(framed.frame->whole()));
+  file.add(prefix + "frame", linalg::download(framed.frame->whole(framed.G.on())));
   // So that a summary continued from a file is the same to the bit.
   if (framed.measured.size() > 0) file.add_vector(prefix + "measured", framed.measured);
 }
@@ -56,26 +56,24 @@ std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::s
   return std::make_shared<const Frame>(std::move(*frame));
 }
 
-void unpack_compressed(const TensorReader& file, const std::string& prefix, Count count, SummaryForm form,
-                       Summary::State& state) {
+Compressed unpack_compressed(const TensorReader& file, const std::string& prefix, FirstMoments count, SummaryForm form,
+                             GramSafety safety, const Summary::State& state) {
   count.mean = file.vector(prefix + "mean", state.layout.size());
   const bool framed = form == SummaryForm::qr;
   const Index size = framed ? file.integer(prefix + "varying", 0) : state.layout.size();
-  const auto frame = framed ? unpack_frame(file, prefix, size, state) : nullptr;
+  auto frame =
+      framed ? unpack_frame(file, prefix, size, state) : std::make_shared<const Frame>(identity_frame(state.layout));
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
-  if (framed) {
-    FramedState all(std::move(count), frame, state.on->upload(std::move(G)));
-    if (all.frame->scaled() && file.has(prefix + "measured")) {  // older files lack it
-      all.measured = file.vector(prefix + "measured", size);
-      const Vector squares = all.G.on().diagonal(all.G);
-      if (!(all.measured.array() >= 0 && all.measured.array() <= 2 * squares.array()).all()) {
-        file.fail("it is damaged: what was measured of its frame is not of its samples");
-      }
+  Compressed all{std::move(count), std::move(frame), state.on->upload(std::move(G)), state.accumulate,
+                 std::move(safety)};
+  if (all.frame->scaled() && file.has(prefix + "measured")) {  // older files lack it
+    all.measured = file.vector(prefix + "measured", size);
+    const Vector squares = all.G.on().diagonal(all.G);
+    if (!(all.measured.array() >= 0 && all.measured.array() <= 2 * squares.array()).all()) {
+      file.fail("it is damaged: what was measured of its frame is not of its samples");
     }
-    state.compressed = std::move(all);
-  } else {
-    state.compressed = GramState(std::move(count), state.on->upload(std::move(G)));
   }
+  return all;
 }
 
 void pack_sketch(TensorWriter& file, const std::string& prefix, const Sketch& sketch, bool weighted) {
@@ -89,7 +87,7 @@ void pack_sketch(TensorWriter& file, const std::string& prefix, const Sketch& sk
 }
 
 // Files of cgmca 0.2 have none.
-Sketch unpack_sketch(const TensorReader& file, const std::string& prefix, const Count& compressed, Index p) {
+Sketch unpack_sketch(const TensorReader& file, const std::string& prefix, const FirstMoments& compressed, Index p) {
   Sketch sketch;
   sketch.known = file.has(prefix + "sketch");
   if (!sketch.known) return sketch;
@@ -148,6 +146,7 @@ Index summary_format_version() { return kSummaryVersion; }
 
 void pack(TensorWriter& file, const std::string& prefix, const Summary::State& state) {
   const Index m = state.layout.domains();
+  const GramSafety safety = state.compressed ? state.compressed->safety : GramSafety(state.layout);
   file.set(prefix + "samples", state.samples());
   file.set(prefix + "compressed", state.samples() - state.rows.count());
   if (state.unlike > 0) file.set(prefix + "unlike", state.unlike);
@@ -155,7 +154,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   file.set(prefix + "domains", m);
   for (Index i = 0; i < m; ++i) {
     const auto domain = static_cast<Domain>(i + 1);
-    const Spectrum& bounds = state.safety.bounds()[static_cast<std::size_t>(i)];
+    const Spectrum& bounds = safety.bounds()[static_cast<std::size_t>(i)];
     pack(file, prefix, domain, state.info[static_cast<std::size_t>(i)]);
     file.set(prefix + numbered("largest", domain), bounds.largest);
     file.set(prefix + numbered("smallest", domain), bounds.smallest);
@@ -168,11 +167,10 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   file.set(prefix + "form", std::string(name(state.form())));
   if (state.samples() > 0) file.add_vector(prefix + "origin", state.origin);
   if (state.samples() > 0 && state.origin_weight != 1) file.set(prefix + "origin_weight", state.origin_weight);
-  if (!state.nothing_compressed()) {
-    const linalg::Array& G = state.gram() != nullptr ? state.gram()->G : state.framed()->G;
-    file.add_vector(prefix + "mean", state.compressed_count().mean);
-    file.add(prefix + "gram", state.on->download(G));
-    if (const FramedState* framed = state.framed()) pack_frame(file, prefix, *framed);
+  if (state.compressed) {
+    file.add_vector(prefix + "mean", state.compressed->count.mean);
+    file.add(prefix + "gram", state.on->download(state.compressed->G));
+    if (state.framed()) pack_frame(file, prefix, *state.compressed);
     if (state.sketch.known) pack_sketch(file, prefix, state.sketch, state.weighted());
   }
   file.add(prefix + "rows", state.rows.all().transpose());
@@ -190,7 +188,6 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
         {file.real(prefix + numbered("largest", domain)), file.real(prefix + numbered("smallest", domain))});
   }
   auto state = std::make_unique<Summary::State>(std::move(info), file.choice(prefix + "accumulate", kAccumulates));
-  state->safety = GramSafety(std::move(bounds));
   state->inputs = unpack_inputs(file, prefix + "inputs");
   const auto form = file.choice(prefix + "form", kSummaryForms);
   const Index total = file.integer(prefix + "samples", 0), compressed = file.integer(prefix + "compressed", 0);
@@ -202,7 +199,8 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
     state->origin_weight = unpack_origin_weight(file, prefix);
   }
   if (compressed > 0) {
-    unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form, *state);
+    state->compressed = unpack_compressed(file, prefix, {compressed, unpack_weight(file, prefix, compressed), {}}, form,
+                                          GramSafety(std::move(bounds)), *state);
     state->sketch = unpack_sketch(file, prefix, state->compressed_count(), state->layout.size());
   }
   const Index waiting = total - compressed;
@@ -212,7 +210,7 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose(),
                      unpack_weights(file, prefix, waiting));
   if (file.has_text(prefix + "unlike")) state->unlike = file.integer(prefix + "unlike", 0);  // older files lack it
-  if (state->unlike > std::min(waiting, state->framed() != nullptr ? Summary::State::kMostUnlike : 0)) {
+  if (state->unlike > std::min(waiting, state->framed() ? Summary::State::kMostUnlike : 0)) {
     file.fail(fmt::format("it is damaged: {} of {} waiting samples are unlike others", state->unlike, waiting));
   }
   return state;

@@ -39,7 +39,7 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   // A feature may seem determined only by a direction that rounding gave to an earlier one, and another may seem
   // independent only because of rounding. With columns of unit length, always taking next the one that is least
   // explained by those before, rounding comes last.
-  linalg::ArrayPivotedQr pivoted =
+  linalg::ArrayPivoted pivoted =
       on.pivoted_triangular_factor(linalg::scaled_columns(std::move(R), size.cwiseInverse()));
   OrderedTriangle result{{}, std::move(pivoted.R), 0};
   const Vector left = on.diagonal(result.P).cwiseAbs();
@@ -85,40 +85,54 @@ void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
     on.add_ABt(G.block(row, column, rows, columns), Y.block(row, 0, rows, Y.cols()),
                Y.block(column, 0, columns, Y.cols()));
   };
-  Index start = 0;
-  for (std::size_t i = 0; i < frame.P.size(); ++i) {
-    const Index end = start + frame.size(i), weak = start + frame.diagonal[i];
+  for (Index i = 0; i < frame.parts.domains(); ++i) {
+    const Index start = frame.parts.start(i), end = frame.parts.start(i + 1);
+    const Index weak = start + frame.diagonal[static_cast<std::size_t>(i)];
     add(start, weak - start, weak, frame.size() - weak);
     on.add_gram(G.block(weak, weak, end - weak, end - weak), Y.block(weak, 0, end - weak, Y.cols()));
     add(weak, end - weak, end, frame.size() - end);
-    start = end;
   }
 }
 
 }  // namespace
 
+Frame identity_frame(const Layout& layout) {
+  Places all(static_cast<std::size_t>(layout.size()));
+  std::iota(all.begin(), all.end(), Index{0});
+  return {layout, layout, std::move(all), {}};
+}
+
+Array Frame::block(const Array& G, Index i, Index j) const {
+  return G.block(parts.start(i), parts.start(j), parts.features(i), parts.features(j));
+}
+
+Places Frame::features_of(Index domain) const {
+  Places result(features.begin() + parts.start(domain), features.begin() + parts.start(domain + 1));
+  for (Index& feature : result) feature -= layout.start(domain);
+  return result;
+}
+
 void Frame::enter(const Array& X) const {
-  Index start = 0;
-  for (const auto& domain : P) {
-    const Index a = domain->R().rows();
-    domain->solve_transposed_in_place(X.block(start, 0, a, X.cols()));
-    start += a;
+  for (std::size_t i = 0; i < P.size(); ++i) {
+    const auto place = static_cast<Index>(i);
+    P[i]->solve_transposed_in_place(X.block(parts.start(place), 0, parts.features(place), X.cols()));
   }
 }
 
-Array Frame::whole() const {
-  const Backend& on = P.front()->R().on();
+Array Frame::times(Index domain, const Array& E) const {
+  return identity() ? E : E.on().upper_times(triangle(domain), E);
+}
+
+Array Frame::transposed_times(Index domain, const Array& E) const {
+  return identity() ? E : E.on().upper_transposed_times(triangle(domain), E);
+}
+
+Array Frame::whole(const Backend& on) const {
+  if (identity()) return on.identity(size(), size());
   const Array all = on.zeros(size(), size());
-  Index start = 0;
-  for (const auto& domain : P) {
-    const Index a = domain->R().rows();
-    on.assign(all.block(start, start, a, a), domain->R());
-    start += a;
-  }
+  for (Index i = 0; i < parts.domains(); ++i) on.assign(block(all, i, i), triangle(i));
   return all;
 }
-
-Array Frame::triangle(const Array& G) const { return G.on().upper_times_upper(triangular_root(G), whole()); }
 
 bool Frame::scaled() const {
   return std::any_of(diagonal.begin(), diagonal.end(), [](Index rows) { return rows > 0; });
@@ -128,9 +142,8 @@ bool Frame::outgrown(const Array& G) const {
   if (G.empty()) return false;
   const Backend& on = G.on();
   if (scaled()) {
-    Index start = 0;
-    for (std::size_t i = 0; i < P.size(); start += size(i++)) {
-      if (!well_conditioned(G.block(start, start, size(i), size(i)))) return true;
+    for (Index i = 0; i < parts.domains(); ++i) {
+      if (!well_conditioned(block(G, i, i))) return true;
     }
     return false;
   }
@@ -152,7 +165,7 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Place
   const Index a = P.rows(), p = layout.size();
   const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
   if (!inside || a != static_cast<Index>(features.size()) || (P.diagonal().array() == 0).any()) return std::nullopt;
-  Frame frame;
+  Frame frame{layout, Layout(std::vector<Index>{}), {}, others(features, p)};
   Index start = 0;
   for (Index i = 0; i < layout.domains(); ++i) {
     Index end = start;
@@ -162,10 +175,10 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Place
     const Matrix own = P.block(start, start, end - start, end - start).triangularView<Eigen::Upper>();
     if (rows > 0 && !own.topLeftCorner(rows, rows).isDiagonal(0)) return std::nullopt;
     frame.P.push_back(frame_solver(on.upload(own), rows));
+    frame.parts.starts.push_back(end);
     start = end;
   }
   frame.diagonal = std::move(diagonal);
-  frame.constant = others(features, p);
   if (start != a || static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // unsorted, named twice
   frame.features = std::move(features);
   return frame;
@@ -195,7 +208,7 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
     const auto& [i, varying] = others_by_qr[static_cast<std::size_t>(k)];
     triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying);
   });
-  Framed result;
+  Framed result{{layout, Layout(std::vector<Index>{}), {}, {}}, {}};
   Frame& frame = result.frame;
   std::vector<double> one_more;  // G is kept from being singular as if there were one more sample
   for (auto& [order, P, independent, diagonal, gram] : triangles) {
@@ -205,6 +218,7 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
     }
     frame.features.insert(frame.features.end(), order.begin(), order.end());
     frame.P.push_back(frame_solver(P, diagonal));
+    frame.parts.starts.push_back(frame.parts.size() + P.rows());
     frame.diagonal.push_back(diagonal);
   }
   frame.constant = others(frame.features, layout.size());
@@ -215,8 +229,8 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
     scaled ? add_all_but_own(G.A, frame, Y) : on.add_gram(G.A, Y);
   };
   result.G = Z.summed(ArraySum{on.zeros(frame.size(), frame.size())}, frame.size(), add, &frame.features).A;
-  Index start = 0;
-  for (std::size_t i = 0; scaled && i < triangles.size(); start += frame.size(i++)) {
+  for (std::size_t i = 0; scaled && i < triangles.size(); ++i) {
+    const Index start = frame.parts.start(static_cast<Index>(i));
     on.assign(result.G.block(start, start, frame.diagonal[i], frame.diagonal[i]), triangles[i].gram);
   }
   on.add_diagonal(result.G, Vector::Map(one_more.data(), frame.size()));
@@ -236,60 +250,60 @@ void FramedSamples::join(const FramedSamples& other) {
 
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
-  const auto add = [&](FramedSamples& part, const Array& Y, Index first) {
-    frame.enter(Y);
+  const Places* features = frame.identity() ? nullptr : &frame.features;
+  const auto find_unlike = [&](FramedSamples& part, const Array& Y, Index first) -> Places {
+    if (frame.identity()) return {};
     const Vector sizes = on.column_squared_norms(Y);
     const Vector news =
         frame.constant.empty() ? Vector::Zero(Y.cols()) : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
     Places unlike;
     for (Index j = 0; j < Y.cols(); ++j) {
-      if (news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike) continue;  // nor where not finite
+      const bool alike = news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike;
+      if (alike) continue;  // NaN is unlike
       unlike.push_back(j);
       part.unlike.push_back(first + j);
     }
     on.zero_columns(Y, unlike);
+    return unlike;
+  };
+  const auto add = [&](FramedSamples& part, const Array& Y, Index first) {
+    frame.enter(Y);
+    const Places unlike = find_unlike(part, Y, first);
     on.add_gram(part.G, Y);
-    Vector weights = Vector::Ones(Y.cols());
-    if (Z.roots().size() > 0) {
-      const Vector roots = Z.roots().segment(first, Y.cols());
-      on.scale_columns(Y, roots);
-      weights = roots.cwiseAbs2();
-    }
-    for (const Index j : unlike) weights(j) = 0;
-    part.weight += weights.sum();
-    part.sum_in_frame += on.row_sums(Y);
+    part.weight += Z.weight(first, Y.cols(), unlike);
+    part.sum_in_frame += Z.root_sums(Y, first);
   };
   FramedSamples result =
       Z.summed(FramedSamples{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}}, frame.size(),
-               add, &frame.features);
+               add, features);
   // Σ z = Pᵀ Σ y; features that do not vary add nothing
-  Index start = 0;
   Vector sum = result.sum_in_frame;
-  for (const auto& domain : frame.P) {
-    const Index a = domain->R().rows();
-    sum.segment(start, a) = on.download(on.upper_transposed_times(domain->R(), on.upload(sum.segment(start, a))));
-    start += a;
+  for (Index i = 0; !frame.identity() && i < frame.parts.domains(); ++i) {
+    auto part = sum.segment(frame.parts.start(i), frame.parts.features(i));
+    part = on.download(frame.transposed_times(i, on.upload(part)));
   }
   result.sum(frame.features) = sum;
   return result;
 }
 
-Array triangular_root(const Array& G) {
+Array SquareRoot::in_order() const {
+  if (order.empty()) return K;
+  const Backend& on = K.on();
+  return on.transposed(on.scatter_rows(on.transposed(K), order, K.cols()));
+}
+
+SquareRoot square_root(const Array& G, Index samples, bool proven) {
   const Backend& on = G.on();
-  const Vector zero = (on.diagonal(G).array() == 0).cast<double>();
-  const Array filled = on.copy(G);
-  on.add_diagonal(filled, zero);
-  const Array K = on.cholesky(filled);
-  if (!K.empty()) {
-    on.add_diagonal(K, -zero);
-    return K;
+  const double rounding = thresholds::gram_rounding(G.rows(), samples);
+  const Vector sizes = on.diagonal(G).cwiseMax(0).cwiseSqrt();
+  const Vector scales = (sizes.array() > 0).select(sizes, 1.0);
+  if (Array K = on.cholesky(G); !K.empty()) {
+    if (proven) return {K, {}};
+    const double condition = on.condition(linalg::scaled_columns(on.copy(K), scales.cwiseInverse()));
+    if (condition * condition * rounding <= thresholds::kClearRank) return {K, {}};
   }
-  // Eigenvalues err by eps of the largest, so that features of small G_jj would be lost beside others.
-  const Vector sizes = on.diagonal(G).cwiseSqrt() + zero;
-  const Array unit = at_unit_size(G, sizes);
-  const linalg::ArrayEigen eigen = on.symmetric_eigen(unit);
-  on.scale_rows(eigen.Q, sizes.cwiseProduct(Vector::Ones(zero.size()) - zero));
-  return on.triangular_factor(linalg::scaled_rows(eigen.values.cwiseMax(0).cwiseSqrt(), on.transposed(eigen.Q)));
+  const linalg::ArrayPivoted found = on.pivoted_cholesky(at_unit_size(G, scales), rounding);
+  return {linalg::scaled_columns(found.R, scales(found.order)), found.order};
 }
 
 }  // namespace cgmca

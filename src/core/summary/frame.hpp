@@ -1,7 +1,8 @@
-// The frame of a summary in QR form: Xc Xcᵀ = Pᵀ G P.                                             docs/method.md (27)
+// The frame P of compressed samples: Xc Xcᵀ = Pᵀ G P.                                             docs/method.md (27)
 //
-// P is triangular within each domain and whitens the vectors it is made of, or nearly so. G = P⁻ᵀ Xc Xcᵀ P⁻¹ is
-// therefore well conditioned, however ill-conditioned the data are, as long as later samples are like those vectors.
+// P = I costs least. It is taken while the data prove that it is safe (choose.hpp), or where it was asked for.
+// Otherwise P is triangular within each domain and whitens the vectors it is made of, or nearly so. G = P⁻ᵀ Xc Xcᵀ P⁻¹
+// is therefore well conditioned, however ill-conditioned the data are, as long as later samples are like those vectors.
 // Sums of y yᵀ then lose nothing that a QR factorization would keep, and cost matrix products only. When later samples
 // are unlike them, and G grows, a new frame has to be made.
 #pragma once
@@ -18,25 +19,32 @@
 namespace cgmca {
 
 struct Frame {
-  linalg::Places features;  // those that vary, domain by domain, in an order in which P is triangular
-  linalg::Places constant;  // the others
-  std::vector<std::shared_ptr<const linalg::ArraySolver>> P;  // one a domain
-  std::vector<Index> diagonal;  // of each P the leading rows that are diagonal in a scaled frame; 0 in a triangle
+  Layout layout;            // of all features
+  Layout parts;             // where each domain's features are among those of the frame
+  linalg::Places features;  // of the frame, domain by domain, in an order in which P is triangular
+  linalg::Places constant;  // the others, which never varied
+  std::vector<std::shared_ptr<const linalg::ArraySolver>> P{};  // one a domain; none where P = I
+  std::vector<Index> diagonal{};  // of each P the leading rows that are diagonal in a scaled frame; 0 in a triangle
 
-  Index size() const { return static_cast<Index>(features.size()); }
-  Index size(std::size_t domain) const { return P[domain]->R().rows(); }
+  Index size() const { return parts.size(); }
+  bool identity() const { return P.empty(); }  // P = I, of all features
+  bool scaled() const;                         // in some domain
+  const linalg::Array& triangle(Index domain) const { return P[static_cast<std::size_t>(domain)]->R(); }
+  linalg::Array block(const linalg::Array& G, Index i, Index j) const;  // G_ij
+  linalg::Places features_of(Index domain) const;                       // counted within the domain
   void enter(const linalg::Array& X) const;  // Y = P⁻ᵀ X in place of X: rows are the features in their order
-  linalg::Array triangle(const linalg::Array& G) const;  // R = K P, KᵀK = G; columns are the features in their order
-  linalg::Array whole() const;                           // P of all domains, block diagonal
-  bool scaled() const;                                   // in some domain
+  linalg::Array times(Index domain, const linalg::Array& E) const;             // P_i E, rows of E as the features are
+  linalg::Array transposed_times(Index domain, const linalg::Array& E) const;  // P_iᵀ E
+  linalg::Array whole(const linalg::Backend& on) const;                        // P of all domains, block diagonal
   // Whether G (upper triangle) has grown too far from what it began as: then κ(G) may be large. A triangle's G begins
-  // as I, and samples never lower its smallest eigenvalue, 1, so that the largest is a bound. Of a scaled frame κ is
+  // as I, and samples never lower its smallest eigenvalue, 1, so that the largest is a bound. In a scaled frame κ is
   // measured in each domain; one domain may well be a function of the other.
   bool outgrown(const linalg::Array& G) const;
-  // Nothing where that cannot be a frame of these domains.
+  // Nothing if that cannot be a frame of these domains.
   static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Places features,
                                          std::vector<Index> diagonal, const Layout& layout);
 };
+Frame identity_frame(const Layout& layout);
 
 // The frame of vectors, and the upper triangle of G.
 struct Framed {
@@ -63,9 +71,16 @@ struct FramedSamples {
 // exactly the mean.
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array G);
 
-// K upper triangular with KᵀK = G, of which the upper triangle is given. G may be singular (one domain a function of
-// the other); then K = Λ^½ Qᵀ D, made triangular, of D⁻¹ G D⁻¹ = Q Λ Qᵀ with a diagonal of ones. A zero column of G
-// stays one of K. Merged samples may make the diagonal of G span 10²⁷.
-linalg::Array triangular_root(const linalg::Array& G);
+// K (r×a, upper trapezoidal) with KᵀK = G(order, order), of which the upper triangle is given: its Cholesky factor, or,
+// if G is singular, a pivoted one of the features at unit size, because rounding in G is relative to its diagonal, which
+// may span 10²⁷. The direction that rounding gives a dependent feature is left out. It would be of the size √eps.
+// `proven`: κ of G at unit size is known to be small, so that a Cholesky factor that exists is accurate.
+struct SquareRoot {
+  linalg::Array K;
+  linalg::Places order;  // empty: as in G
+
+  linalg::Array in_order() const;  // K with its columns as in G
+};
+SquareRoot square_root(const linalg::Array& G, Index samples, bool proven);
 
 }  // namespace cgmca

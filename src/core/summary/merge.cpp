@@ -7,60 +7,6 @@
 namespace cgmca {
 namespace {
 
-using linalg::Array;
-
-// Z with Z Zᵀ = Xc Xcᵀ of the compressed samples.
-Array root_of(const Summary::State& state) {
-  if (const GramState* gram = state.gram()) return gram->root();
-  return state.on->transposed(state.framed()->triangle(state.layout));
-}
-
-// Xc Xcᵀ V of the compressed samples.
-Matrix products_with(const Summary::State& state, const Matrix& V) {
-  const linalg::Backend& on = *state.on;
-  Matrix result(V.rows(), V.cols());
-  if (const GramState* gram = state.gram()) {
-    for (Index k = 0; k < V.cols(); ++k) result.col(k) = on.symmetric_times(gram->G, V.col(k));
-    return result;
-  }
-  const Frame& frame = *state.framed()->frame;  // Pᵀ G P V
-  const Matrix inside = V(frame.features, Eigen::all);
-  Matrix product(inside.rows(), V.cols());
-  const auto by_domain = [&](const auto& times) {
-    Index start = 0;
-    for (std::size_t i = 0; i < frame.P.size(); ++i) {
-      const Index size = frame.size(i);
-      if (size > 0) times(frame.P[i]->R(), start, size);
-      start += size;
-    }
-  };
-  by_domain([&](const Array& P, Index start, Index size) {
-    product.middleRows(start, size) = on.download(on.upper_times(P, on.upload(inside.middleRows(start, size))));
-  });
-  for (Index k = 0; k < V.cols(); ++k) {
-    product.col(k) = Vector(on.symmetric_times(state.framed()->G, Vector(product.col(k))));
-  }
-  by_domain([&](const Array& P, Index start, Index size) {
-    product.middleRows(start, size) =
-        Matrix(on.download(on.upper_transposed_times(P, on.upload(product.middleRows(start, size)))));
-  });
-  result.setZero();
-  result(frame.features, Eigen::all) = product;
-  return result;
-}
-
-// The roots of the diagonal of Xc Xcᵀ of the compressed samples; in a frame a bound, ‖P_f‖ √(max G_kk), will do.
-Vector sizes_of(const Summary::State& state) {
-  if (const GramState* gram = state.gram()) return state.on->diagonal(gram->G).cwiseMax(0).cwiseSqrt();
-  const FramedState& framed = *state.framed();
-  Vector sizes = Vector::Zero(state.layout.size());
-  if (framed.frame->size() == 0) return sizes;
-  const double largest = state.on->diagonal(framed.G).maxCoeff();
-  sizes(framed.frame->features) =
-      (largest * state.on->column_squared_norms(framed.frame->whole())).cwiseMax(0).cwiseSqrt();
-  return sizes;
-}
-
 // Where each of our features is among theirs, by name; empty where all are in the same places.
 linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
                          const Layout& layout) {
@@ -85,21 +31,7 @@ Summary::State Summary::State::reordered(const linalg::Places& places) const {
   if (origin.size() > 0) result.origin = origin(places);
   result.rows = Rows(layout, rows.all()(places, Eigen::all), rows.weights());
   result.sketch.reorder(places);
-  if (GramState* form = result.gram()) {
-    form->count.mean = Vector(form->count.mean(places));
-    const Matrix G = on->download(on->copy(form->G)).selfadjointView<Eigen::Upper>();
-    *form = GramState(form->count, on->upload(G(places, places).triangularView<Eigen::Upper>()));
-  }
-  if (FramedState* form = result.framed()) {
-    linalg::Places now(places.size());
-    for (std::size_t f = 0; f < places.size(); ++f) now[static_cast<std::size_t>(places[f])] = static_cast<Index>(f);
-    Frame frame = *form->frame;
-    for (auto* features : {&frame.features, &frame.constant}) {
-      for (Index& feature : *features) feature = now[static_cast<std::size_t>(feature)];
-    }
-    form->count.mean = Vector(form->count.mean(places));
-    form->frame = std::make_shared<const Frame>(std::move(frame));
-  }
+  if (compressed) result.compressed = compressed->reordered(places);
   return result;
 }
 
@@ -125,35 +57,16 @@ void Summary::State::merge(const State& that) {
     origin = that.origin;
     origin_weight = that.origin_weight;
     compressed = that.compressed;
-    safety = that.safety;
+    compressed->continue_by(accumulate);
     sketch = that.sketch;
-    if (gram() != nullptr) {
-      const bool unproven = accumulate == Accumulate::automatic && that.accumulate == Accumulate::gram;
-      if (accumulate == Accumulate::qr || (unproven && !safety.measure(gram()->G, layout))) turn_to_framed();
-    }
     if (own.count() > 0) add(own.by_domain());
     return;
   }
 
   if (that.origin_weight > thresholds::kHeavierOrigin * origin_weight) move_origin(that.origin, that.origin_weight);
-  sketch.merge(that.sketch, {[&](const Matrix& V) { return products_with(that, V); }, [&] { return sizes_of(that); }});
-  const Vector shift = that.origin - origin;
-  bool summed = false;
-  if (gram() != nullptr && that.gram() != nullptr) {
-    GramState sum = *gram();
-    const Vector step = sum.merge(*that.gram(), shift);
-    const bool known = accumulate != Accumulate::automatic ||
-                       (that.accumulate == Accumulate::automatic && safety.join(that.safety, step, layout));
-    summed = known || safety.measure(sum.G, layout);
-    if (!known && summed) sum.factors = safety.take_factors();
-    if (summed) *gram() = std::move(sum);
-  }
-  if (!summed) {
-    if (gram() != nullptr) turn_to_framed();
-    Count theirs = that.compressed_count();
-    theirs.mean += shift;
-    framed()->merge(root_of(that), theirs, layout, scales());
-  }
+  sketch.merge(that.sketch,
+               {[&](const Matrix& V) { return that.compressed->times(V); }, [&] { return that.compressed->sizes(); }});
+  compressed->merge(*that.compressed, that.origin - origin);
   if (that.rows.count() > 0) add(that.rows.by_domain());
 }
 

@@ -109,7 +109,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
                                                const Vector& sizes) {
   const Backend& on = Z.on();
   const Index a = G.rows();
-  const linalg::PivotedCholesky found = linalg::ordered_cholesky(on.download(on.copy(G)), thresholds::kStrongPart);
+  const linalg::PivotedCholesky found = linalg::pivoted_cholesky(on.download(on.copy(G)), thresholds::kStrongPart);
   const Index strong = found.R.rows(), weak = a - strong;
   if (weak > a / 4) return std::nullopt;
   const Matrix R = found.R.leftCols(strong).triangularView<Eigen::Upper>();
@@ -133,7 +133,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   Vector all_sizes = ordered;
   all_sizes.head(strong) = ordered(sorted);
   const Matrix from_gram = linalg::solve_upper(R, found.R.rightCols(weak))(sorted, Eigen::all);
-  linalg::ArrayPivotedQr T;
+  linalg::ArrayPivoted T;
   const auto regressed = [&](Correct correct) {
     Regression made = regression(Z, all, all_sizes, R, sorted, from_gram, correct);
     T = on.pivoted_triangular_factor(on.triangular_factor(on.transposed(made.left)));

@@ -103,7 +103,7 @@ FeatureSizes sizes_there(const Backend& on, const WeightedSamples& samples, cons
 }
 
 struct PartialSketch {
-  Count count;
+  FirstMoments count;
   Matrix Y;
 };
 
@@ -211,7 +211,7 @@ void Sketch::set_signs(const Backend& on, const WeightedSamples& samples) {
   }
 }
 
-void Sketch::join(const Count& added, const Matrix& products) {
+void Sketch::join(const FirstMoments& added, const Matrix& products) {
   const Vector s = count.step_to(added);
   // A feature that is constant within both sets, but not in both of them together.
   const double weight = count.weight + added.weight;
@@ -268,7 +268,7 @@ void Sketch::merge(const Sketch& sketch, const Other& other) {
   if (sketch.origin_weight > thresholds::kHeavierOrigin * origin_weight) {
     move_origin(sketch.origin, sketch.origin_weight);
   }
-  Count added = sketch.count;
+  FirstMoments added = sketch.count;
   added.mean += sketch.origin - origin;
   join(added, theirs);
 }

@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/summary/gram.hpp"
+#include "core/summary/first_moments.hpp"
 
 namespace cgmca {
 
@@ -24,9 +24,9 @@ struct Sketch {
   bool known = true;  // false: samples are inside that were never sketched, from files of cgmca 0.2
   Vector origin;      // a sample that is not much lighter than any other; the mean is relative to it. Empty if none
   double origin_weight = 1;
-  Count count;       // of the samples inside
-  Matrix U, Y;       // p×2
-  double noise = 0;  // the largest ‖u∘size‖ with which a merged sketch was computed: Y errs by eps·noise·size
+  FirstMoments count;  // of the samples inside
+  Matrix U, Y;         // p×2
+  double noise = 0;    // the largest ‖u∘size‖ with which a merged sketch was computed: Y errs by eps·noise·size
 
   // Takes in samples, but for those of the ascending numbers `except`.
   void add(const linalg::Backend& on, const WeightedSamples& samples, const std::vector<Index>& except = {});
@@ -42,7 +42,7 @@ struct Sketch {
   void set_origin(const linalg::Backend& on, const WeightedSamples& samples);
   void move_origin(const Vector& to, double weight);
   void set_signs(const linalg::Backend& on, const WeightedSamples& samples);
-  void join(const Count& added, const Matrix& products);  // (17)
+  void join(const FirstMoments& added, const Matrix& products);  // (17)
 };
 
 }  // namespace cgmca

@@ -1,14 +1,11 @@
-// What a summary holds: samples that wait as rows, and the compressed ones in one of two forms.
+// What a summary holds: samples that wait as rows, and the compressed ones.
 #pragma once
 
 #include <cgmca/summary.hpp>
 #include <cgmca/threads.hpp>
 #include <optional>
-#include <variant>
 
-#include "core/summary/choose.hpp"
-#include "core/summary/framed.hpp"
-#include "core/summary/gram.hpp"
+#include "core/summary/compressed.hpp"
 #include "core/summary/layout.hpp"
 #include "core/summary/rows.hpp"
 #include "core/summary/sketch.hpp"
@@ -37,21 +34,18 @@ struct Summary::State {
   double origin_weight = 0;
   Rows rows;
   Index unlike = 0;  // so many of the first rows did not fit into the frame, and wait for others like them
-  std::variant<std::monostate, GramState, FramedState> compressed;
-  GramSafety safety;  // of a Gram form that was chosen
-  Sketch sketch;      // of the compressed samples
+  std::optional<Compressed> compressed;
+  Sketch sketch;  // of the compressed samples
 
-  GramState* gram() { return std::get_if<GramState>(&compressed); }
-  const GramState* gram() const { return std::get_if<GramState>(&compressed); }
-  FramedState* framed() { return std::get_if<FramedState>(&compressed); }
-  const FramedState* framed() const { return std::get_if<FramedState>(&compressed); }
-  bool nothing_compressed() const { return std::holds_alternative<std::monostate>(compressed); }
+  bool nothing_compressed() const { return !compressed; }
+  bool by_identity() const { return compressed && compressed->frame->identity(); }  // P = I
+  bool framed() const { return compressed && !compressed->frame->identity(); }
   SummaryForm form() const;
   Index samples() const;
   double total_weight() const;
-  bool weighted() const;           // whether samples and their weight differ
-  Count compressed_count() const;  // of the compressed samples
-  Count count() const;             // of all; throws TooFewSamples where there are none
+  bool weighted() const;                  // whether samples and their weight differ
+  FirstMoments compressed_count() const;  // of the compressed samples
+  FirstMoments count() const;             // of all; throws TooFewSamples if there are none
 
   Index first_block() const;  // nothing is compressed while there are no more samples than this
   Index most_rows() const;    // that may wait
@@ -67,15 +61,11 @@ struct Summary::State {
   void compress_rows();
   Index compress(const WeightedSamples& samples);  // how many of the first are done
   Index compress_there(const WeightedSamples& samples);
-  void compress_first(const WeightedSamples& samples);
-  void add_to_gram(const WeightedSamples& samples);
-  void add_to_frame(const WeightedSamples& samples);
+  void add_to_compressed(const WeightedSamples& samples);
   void renew_frame();
   // For the time that so many samples are compressed, wherever they were before: the same bits, then, however they were
   // cut into blocks.
   std::optional<OwnThreads> own_threads(Index count) const;
-  void turn_to_framed();
-  Scales scales() const;  // of frames
   State moved_to(const linalg::Backend& target) const;
 };
 

@@ -43,9 +43,7 @@ Data piece_of(const Data& data, Index first, Index count) {
           data.weights.size() > 0 ? Vector(data.weights.segment(first, count)) : Vector()};
 }
 
-double distance(const Summary& summary) {
-  return distance_from_samples(summary, separate_moments(summary)).value_or(INFINITY);
-}
+double distance(const Summary& summary) { return distance_from_samples(summary, moments(summary)).value_or(INFINITY); }
 
 // Xc Xcᵀ of weighted samples.
 Matrix products_of(const Data& data) {
@@ -210,7 +208,7 @@ void expect_refused(const Summary& summary, const char* what) {
 // A summary whose sums are wrong in one entry, by a thousandth of the features' sizes.
 Summary spoiled(const Summary& summary, Index row, Index column) {
   auto state = std::make_unique<Summary::State>(summary.state());
-  linalg::Array& G = state->gram() != nullptr ? state->gram()->G : state->framed()->G;
+  linalg::Array& G = state->compressed->G;
   Matrix values = linalg::download(linalg::cpu().copy(G));
   values(row, column) += 1e-3 * std::sqrt(values(row, row) * values(column, column));
   G = linalg::cpu().upload(values);
@@ -290,7 +288,7 @@ TEST(Certificate, RefusesASummaryWithAFlippedBit) {
   const Data data = random_data(10, 4, 3, 500);
   const Summary summary = summary_of(data, Accumulate::gram);
   const std::string bytes = summary.to_bytes();
-  const Matrix G = linalg::download(linalg::cpu().copy(summary.state().gram()->G));
+  const Matrix G = linalg::download(linalg::cpu().copy(summary.state().compressed->G));
   int tried = 0;
   for (Index column = 0; column < 7; ++column) {
     for (Index row = 0; row <= column; ++row) {

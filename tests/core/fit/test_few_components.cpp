@@ -112,17 +112,13 @@ TEST(SpectrumBounds, AreProvenAndTight) {
       if (flat) values = Vector::LinSpaced(n, 1, 0.9);
       values(n - 1) = 1 / kappa;
       const Matrix Q = orthonormal(random, n, n), A = 3 * linalg::ABt(Q * values.asDiagonal(), Q);
-      const linalg::Bounds bounds = linalg::spectrum_bounds(A, 0, most);
+      const linalg::SpectrumBounds bounds = linalg::spectrum_bounds(A, 0, most);
       EXPECT_EQ(bounds.largest <= most * bounds.smallest, kappa <= most) << kappa;
       if (kappa > most) continue;
       EXPECT_GE(bounds.largest, 3 * (1 - 1e-12));
       EXPECT_LE(bounds.largest, 6.01);
       EXPECT_LE(bounds.smallest, 3 / kappa * (1 + 1e-10));
       EXPECT_GE(bounds.smallest, 1.4 / kappa);
-      if (bounds.R.size() > 0) {
-        EXPECT_LE(relative(linalg::AtB(bounds.R, bounds.R), A), 1e-13);
-        EXPECT_NEAR(bounds.condition * bounds.condition / kappa, 1, 0.3);
-      }
     }
   }
   // What is known of the smallest is used: no more than that has to be proven.

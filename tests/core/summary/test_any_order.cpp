@@ -290,22 +290,15 @@ double error_of_product(const Truth& truth, std::size_t i, std::size_t j, const 
 
 double error_of_summary(const Truth& truth, const Summary& summary) {
   double worst = 0;
-  for (const Moments& moments : {factored_moments(summary), separate_moments(summary)}) {
-    const linalg::Backend& on = moments.on();
-    const Index m = moments.layout.domains();
-    for (Index i = 0; i < m; ++i) {
-      for (Index j = i; j < m; ++j) {
-        const auto one = static_cast<std::size_t>(i), two = static_cast<std::size_t>(j);
-        Matrix theta;
-        if (moments.form == SummaryForm::gram) {
-          theta = on.download(on.copy(moments.theta_block(i, j)));
-        } else if (i == j) {
-          theta = linalg::download(linalg::ABt(moments.S[one], moments.S[one]));
-        } else {
-          theta = linalg::download(moments.cross(one, two, moments.S[one], moments.S[two]));
-        }
-        worst = std::max(worst, error_of_product(truth, one, two, theta * moments.freedom));
-      }
+  const Moments held = moments(summary, SmallWeights::allow);
+  const auto m = static_cast<std::size_t>(held.layout.domains());
+  std::vector<Vector> means;
+  for (std::size_t i = 0; i < m; ++i) means.push_back(summary.mean(static_cast<Domain>(i + 1)));
+  const std::vector<Matrix> H = roots_about(means, summary);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = i; j < m; ++j) {
+      worst = std::max(worst, error_of_product(truth, i, j, linalg::download(held.theta(i, j)) * held.freedom));
+      worst = std::max(worst, error_of_product(truth, i, j, H[i] * H[j].transpose()));
     }
   }
   return worst;

@@ -36,17 +36,18 @@ Matrix stacked(const std::vector<Matrix>& domains) {
 // Θ of all domains together, from whatever the summary holds.
 Matrix covariance_of(const Summary& summary) {
   const Moments held = moments(summary);
-  if (held.form == SummaryForm::gram) return linalg::download(held.theta);
-  std::vector<Matrix> S;
-  Index most = 0;
-  for (const auto& part : held.S) most = std::max(most, part.cols());
-  for (const auto& part : held.S) {
-    Matrix padded = Matrix::Zero(part.rows(), most);
-    padded.leftCols(part.cols()) = linalg::download(part);
-    S.push_back(std::move(padded));
+  Matrix theta(held.layout.size(), held.layout.size());
+  const auto put = [&](Index i, Index j, const Matrix& block) {
+    theta.block(held.layout.start(i), held.layout.start(j), block.rows(), block.cols()) = block;
+  };
+  for (Index i = 0; i < held.layout.domains(); ++i) {
+    for (Index j = i; j < held.layout.domains(); ++j) {
+      const Matrix block = linalg::download(held.theta(static_cast<std::size_t>(i), static_cast<std::size_t>(j)));
+      put(i, j, block);
+      put(j, i, block.transpose());
+    }
   }
-  const Matrix all = stacked(S);
-  return all * all.transpose();
+  return theta;
 }
 
 TEST(Domains, OneOrManyHaveTheCovarianceOfAllSamplesInEveryForm) {

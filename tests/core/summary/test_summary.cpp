@@ -13,19 +13,16 @@ using testing::relative;
 
 // Θ of both domains together, from whatever the summary holds.
 Matrix covariance_of(const Summary& summary) {
-  const Moments held = moments(summary), apart = separate_moments(summary);
-  if (held.form == SummaryForm::gram) return linalg::download(held.theta);
-  const Matrix S1 = linalg::download(held.S[0]), S2 = linalg::download(held.S[1]);
-  Matrix S = Matrix::Zero(S1.rows() + S2.rows(), S2.cols());
-  S.topLeftCorner(S1.rows(), S1.cols()) = S1;
-  S.bottomRows(S2.rows()) = S2;
-  Matrix theta = S * S.transpose();
-  if (apart.links.empty()) return theta;
+  const Moments held = moments(summary);
+  const std::vector<Matrix> H =
+      roots_about({summary.mean(Domain::one), summary.mean(Domain::two)}, summary);  // in common coordinates
+  Matrix S(H[0].rows() + H[1].rows(), H[0].cols());
+  S << H[0], H[1];
+  const Matrix theta = S * S.transpose() / held.freedom;
   // The same in the coordinates of each domain; rounding is relative to the features' sizes.
-  const Matrix T1 = linalg::download(apart.S[0]), T2 = linalg::download(apart.S[1]);
-  const Matrix X = linalg::download(apart.links[0][1]);
+  const Matrix T12 = linalg::download(held.theta(0, 1));
   Matrix linked(theta.rows(), theta.cols());
-  linked << T1 * T1.transpose(), T1 * X * T2.transpose(), T2 * X.transpose() * T1.transpose(), T2 * T2.transpose();
+  linked << linalg::download(held.theta(0, 0)), T12, T12.transpose(), linalg::download(held.theta(1, 1));
   const Vector scales = theta.diagonal().cwiseSqrt().cwiseMax(1e-140).cwiseInverse();
   EXPECT_LE((scales.asDiagonal() * (linked - theta) * scales.asDiagonal()).cwiseAbs().maxCoeff(), 1e-11);
   return theta;

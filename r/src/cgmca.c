@@ -119,7 +119,7 @@ static const cgmca_names* names_of(SEXP blocks, SEXP features) {
   cgmca_names* names = (cgmca_names*)R_alloc((size_t)m + 1, sizeof *names);
   memset(names, 0, ((size_t)m + 1) * sizeof *names);
   for (R_xlen_t i = 0; i < m; ++i) {
-    names[i].name = Rf_translateCharUTF8(STRING_ELT(blocks, i));
+    if (blocks && i < Rf_xlength(blocks)) names[i].name = Rf_translateCharUTF8(STRING_ELT(blocks, i));
     if (!Rf_isNull(VECTOR_ELT(features, i))) names[i].features = texts_of(VECTOR_ELT(features, i));
   }
   return names;

@@ -90,6 +90,11 @@ invisible(dev.off())
 invisible(capture.output(print(model), print(summary(model)), print(summary(three)), print(wide), print(cv), print(test),
                          print(summary(cv)), print(summary(test)), print(Wilks(model))))
 
+# Blocks and samples without names.
+stopifnot(cgmca(unname(X), unname(Y))$ncomp == 5)
+bare <- cgmca:::options_of(list(X = list(X, Y)), "identity:2")
+stopifnot(is.raw(.Call(get("C_fit", asNamespace("cgmca")), list(X, Y), bare)))
+
 # Errors have classes, and leave R alive; files come back as they were.
 fails("infeasible", cgmca(X, Y, covariance = "identity:9"))
 fails("invalidInput", cgmca(X, Y, covariance = "none"))

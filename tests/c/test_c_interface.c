@@ -178,6 +178,34 @@ static void test_options(void) {
   cgmca_model_free(doubled);
 }
 
+/* Extra samples, folds, names of features, one side alone, and shares of variance. */
+static void test_more_options(void) {
+  static const char* const of_b[D2] = {"p", "q", "r", "s", "t"};
+  const cgmca_names names[2] = {{"clean", NULL}, {NULL, of_b}};
+  const cgmca_view X[2] = {{a, 40, D1, 0, 0, 0}, {b, 40, D2, 0, 0, 0}};
+  const cgmca_view extra[2] = {{NULL, 0, 0, 0, 0, 0}, {b[40], N - 40, D2, 0, 0, 0}};
+  cgmca_fit_options options = with("identity:2");
+  options.names = names;
+  cgmca_model *plain = NULL, *more = NULL, *calibrated = NULL, *one = NULL;
+  OK(cgmca_fit(X, 2, &options, &plain));
+  options.extra = extra;
+  OK(cgmca_fit(X, 2, &options, &more));
+  EXPECT(number(more, "samples") == 40 && number(more, "objective") != number(plain, "objective"));
+  options.extra = NULL, options.calibrate = 5;
+  OK(cgmca_fit(X, 2, &options, &calibrated));
+  EXPECT(number(calibrated, "calibration_folds") == 5);
+  EXPECT(strcmp(cgmca_model_text(plain, "name", 1, 0), "clean") == 0);
+  EXPECT(strcmp(cgmca_model_text(plain, "feature", 2, 4), "t") == 0 && !cgmca_model_text(plain, "feature", 1, 0));
+  OK(cgmca_model_only(plain, 2, &one));
+  EXPECT(cgmca_model_features(one, 2) == D2 && cgmca_model_features(one, 1) == 0);
+  double shares[2][4];
+  int64_t rows = 0, columns = 0;
+  const cgmca_buffer to = {shares, 2, 4, 0, 0, 0};
+  OK(cgmca_model_array(plain, "explained", 1, 2, &rows, &columns, &to));
+  EXPECT(shares[1][1] > shares[0][0] && shares[1][1] < 1 && fabs(shares[0][0] - shares[0][1]) < 1e-12);
+  cgmca_model_free(plain), cgmca_model_free(more), cgmca_model_free(calibrated), cgmca_model_free(one);
+}
+
 static void test_three_domains(void) {
   const cgmca_view X[3] = {view(a, D1), view(b, D2), view(d, D3)};
   cgmca_fit_options options = with("identity:2");
@@ -402,6 +430,7 @@ int main(int count, char** arguments) {
   test_views();
   test_summaries();
   test_options();
+  test_more_options();
   test_three_domains();
   test_choosing();
   test_errors();

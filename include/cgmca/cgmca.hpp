@@ -35,6 +35,8 @@
 //
 #include <cgmca/explained.hpp>
 //
+#include <cgmca/diagnose.hpp>
+//
 #include <cgmca/fuse.hpp>
 //
 #include <cgmca/verify.hpp>
@@ -48,6 +50,8 @@
 #include <cgmca/correlation_tests.hpp>
 //
 #include <cgmca/permutation.hpp>
+//
+#include <cgmca/bootstrap.hpp>
 //
 #include <cgmca/image.hpp>
 //

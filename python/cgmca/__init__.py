@@ -29,8 +29,9 @@ Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summ
 `cgmca.spark`, which are imported by themselves. Files: `read`, `read_blocks`,
 `write`; `load` and `save` for models, which the command line `cgmca` shares. Complex data: `real_features`. Covariances
 by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`; how many correlations are real:
-`permutation_test`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`. Pictures: `plot_correlations`,
-`plot_graph`, `plot_starts`, `plot_translation`.
+`permutation_test`; errors and intervals: `bootstrap`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`.
+Pictures: `plot_correlations`, `plot_graph`, `plot_starts`, `plot_translation`, `plot_scores`, `plot_circle`,
+`plot_biplot`, `plot_cross_correlations`, `plot_scree`, `plot_shares`, `plot_weights`, `plot_diagnosis`.
 """
 
 import sys as _sys
@@ -42,12 +43,16 @@ from ._data.tables import real_features
 from ._estimators import CGMCA, MCA, certificate, correlation_tests, fitting, settings
 from ._estimators.certificate import Certificate, FitWarning, Regularized, Start
 from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
+from ._estimators.diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from ._estimators.explained import Explained, Shares, SharesOfVariance, TranslationR2
 from ._estimators.settings import Covariance, SearchProgress
 from ._model.files import load, save
 from ._model.onnx import to_onnx
 from ._model.plotting import plot_correlations, plot_graph, plot_starts, plot_translation
-from ._tune import PermutationTest, TuneResult, permutation_test, tune
+from ._model.statistics_plots import (plot_biplot, plot_circle, plot_cross_correlations, plot_diagnosis, plot_scores,
+                                       plot_scree, plot_shares, plot_weights)
+from ._tune import (Bootstrap, Bootstrapped, DomainBootstrap, PermutationTest, TuneResult, bootstrap, permutation_test,
+                    tune)
 
 # Pickles of cgmca 0.2 name its modules.
 _sys.modules.update({f"cgmca.{name}": module for name, module in (
@@ -55,10 +60,12 @@ _sys.modules.update({f"cgmca.{name}": module for name, module in (
     ("_tuning", _tune))})
 
 __all__ = [
-    "CGMCA", "MCA", "Certificate", "CorrelationTest", "CorrelationTests", "Covariance", "Explained", "FitWarning", "InfeasibleError",
-    "InternalError", "Summary", "PermutationTest", "Regularized", "SearchProgress", "Shares", "SharesOfVariance",
-    "Start", "TranslationR2", "TuneResult", "__version__", "blas_description",
-    "datasets", "image", "load", "permutation_test", "plot_correlations", "plot_graph", "plot_starts",
-    "plot_translation", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
+    "Bootstrap", "Bootstrapped", "Certificate", "CGMCA", "CorrelationTest", "CorrelationTests", "Covariance",
+    "Diagnosis", "DomainBootstrap", "DomainDiagnosis", "Explained", "FitWarning", "InfeasibleError", "InternalError",
+    "MCA", "PermutationTest", "Regularized", "SearchProgress", "Shares", "SharesOfVariance", "Start", "Summary",
+    "Suspect", "TranslationR2", "TuneResult", "__version__", "blas_description", "bootstrap", "datasets", "image",
+    "load", "permutation_test", "plot_biplot", "plot_circle", "plot_correlations", "plot_cross_correlations",
+    "plot_diagnosis", "plot_graph", "plot_scores", "plot_scree", "plot_shares", "plot_starts", "plot_translation",
+    "plot_weights", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
     "write",
 ]

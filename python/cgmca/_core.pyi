@@ -62,6 +62,7 @@ class Folds(_Private): ...
 class Model(_Private): ...
 
 block_samples: Callable[..., int]
+bootstrap: Callable[..., Any]
 calibrate: Callable[..., Model]
 covariance_rules: Callable[[int], List[Tuple[str, int, str]]]
 cuda_device: Callable[[], Tuple[bool, str]]

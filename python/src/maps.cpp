@@ -1,4 +1,5 @@
 // What a model does with samples: maps into the common space, translations with their errors, fusion, verification.
+#include <cgmca/diagnose.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/explained.hpp>
 #include <cgmca/fuse.hpp>
@@ -227,6 +228,55 @@ py::tuple r2_on(const FittedModel& self, const py::sequence& arrays, const py::o
   });
 }
 
+// Samples of a diagnosis have no weights.
+struct Unweighted {
+  explicit Unweighted(const Model& model) : diagnoser(model) {}
+  Diagnoser diagnoser;
+  void add(const std::vector<MatrixView>& X, const Vector& = {}) { diagnoser.add(X); }
+};
+
+py::dict diagnosis_of(const FittedModel& self, const py::sequence& arrays, double rate) {
+  const auto diagnoser = std::make_shared<Unweighted>(self.model);
+  add_blocks<std::vector<MatrixView>>(*diagnoser, Matched(arrays, py::none()));
+  const auto found = interruptibly<Diagnosis>([diagnoser, rate](const Report& report) {
+    DiagnoseOptions how;
+    how.false_discovery_rate = rate;
+    how.progress = report;
+    return diagnoser->diagnoser.diagnosis(how);
+  });
+  const auto domains = tuple_of(found.domains, [](const DomainDiagnosis& one) {
+    return py::make_tuple(to_array(one.t_squared), to_array(one.t_squared_p), to_array(one.residual),
+                          to_array(one.residual_p), to_array(one.distance), to_array(one.distance_p),
+                          to_array(one.evidence), to_array(one.evidence_p), py::array(py::cast(one.rank)),
+                          py::array(py::cast(one.likeliest)));
+  });
+  const auto suspects = tuple_of(found.suspects, [](const Suspect& one) {
+    return py::make_tuple(one.sample, name(one.suspicion), number(one.domain), one.p, one.q,
+                          one.partner < 0 ? py::object(py::none()) : py::object(py::int_(one.partner)));
+  });
+  return py::dict("domains"_a = domains, "pair_p"_a = to_array(found.pair_p), "suspects"_a = suspects,
+                  "remarks"_a = found.remarks);
+}
+
+py::tuple contributions_of(const FittedModel& self, const py::sequence& arrays, const std::string& statistic,
+                           int number) {
+  const Domain domain = self.domain(number);
+  Statistic which = Statistic::distance;
+  if (statistic == "T2") which = Statistic::t_squared;
+  if (statistic == "Q") which = Statistic::residual;
+  if (statistic != "T2" && statistic != "Q" && statistic != "distance") {
+    throw InvalidInput(fmt::format("there is no statistic '{}'; give T2, Q or distance", statistic));
+  }
+  const Matched given(arrays, py::none());
+  std::vector<Matrix> own;
+  for (const Samples& one : given.domains) {
+    py::object keep;
+    own.emplace_back(one.block(0, one.count(), keep));
+  }
+  return tuple_of(contributions(self.model, which, domain, {own.begin(), own.end()}),
+                  [](const Matrix& part) { return to_rows(Matrix(part)); });
+}
+
 }  // namespace
 
 void bind_maps(py::class_<FittedModel>& model) {
@@ -241,6 +291,9 @@ void bind_maps(py::class_<FittedModel>& model) {
       .def("estimate", &estimate_from, py::arg("sources"), py::arg("arrays"), py::arg("target"),
            py::arg("with_errors") = false, py::arg("probability") = none)
       .def("translation", &translation_of, py::arg("sources"), py::arg("target"), py::arg("probability") = none)
+      .def("diagnosis", &diagnosis_of, py::arg("arrays"), py::arg("rate"))
+      .def("contributions", &contributions_of, py::arg("arrays"), py::arg("statistic"), py::arg("domain"))
+      .def("pairing_notes", [](const FittedModel& self) { return pairing_notes(self.model); })
       .def("measured_r2", &r2_on, py::arg("arrays"), py::arg("sample_weight") = none)
       .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = none);
 }

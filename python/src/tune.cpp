@@ -1,4 +1,5 @@
 // Cross-validation, and the permutation test of the canonical correlations.
+#include <cgmca/bootstrap.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/folds.hpp>
 #include <cgmca/permutation.hpp>
@@ -176,11 +177,53 @@ py::dict test_by_permutation(const py::object& samples, const py::object& sample
                   "remarks"_a = found.remarks);
 }
 
+py::tuple entries_of(const Bootstrapped& found) {
+  return py::make_tuple(to_matrix(found.estimate), to_matrix(found.standard_error), to_matrix(found.lower),
+                        to_matrix(found.upper), to_matrix(found.p), to_matrix(found.q));
+}
+
+// With the settings of a model.
+py::dict bootstrap_of(const FittedModel& fitted, const py::sequence& arrays, const py::object& sample_weight,
+                      const std::vector<std::int64_t>& units, const py::object& progress, const py::kwargs& arguments) {
+  const Keywords given(arguments, "bootstrap", {"replicas", "seed", "level", "directions", "strongest"});
+  BootstrapOptions how;
+  given.take("replicas", how.replicas);
+  given.take("seed", how.seed);
+  given.take("level", how.level);
+  given.take("directions", how.directions);
+  given.take("strongest", how.strongest);
+  const Matched samples(arrays, sample_weight);
+  std::vector<DomainInfo> domains;
+  for (const Samples& one : samples.domains) domains.emplace_back(one.features());
+  const auto drawn = std::make_shared<BootstrapSamples>(std::move(domains), how.seed);
+  for_blocks<MatchedSamples>(
+      samples.domains, block_samples(features_of(samples.domains)), [&](Index first, const MatchedSamples& X) {
+        const Index count = X.front().cols();
+        std::vector<std::int64_t> own;
+        if (!units.empty()) own.assign(units.begin() + first, units.begin() + first + count);
+        drawn->add(X, samples.weights ? Vector(samples.weights->segment(first, count)) : Vector(), own);
+      });
+  const Bootstrap found = interruptibly<Bootstrap>(
+      [drawn, model = fitted.model, how](const Report& report) {
+        BootstrapOptions told = how;
+        told.progress = report;
+        return bootstrap(*drawn, model, told);
+      },
+      progress);
+  const auto of_domains = tuple_of(found.domains, [](const DomainBootstrap& one) {
+    return py::make_tuple(entries_of(one.weights), entries_of(one.structure), to_matrix(one.selected));
+  });
+  return py::dict("correlations"_a = entries_of(found.correlations), "domains"_a = of_domains,
+                  "replicas"_a = found.replicas, "failed"_a = found.failed, "groups"_a = found.groups);
+}
+
 }  // namespace
 
 void bind_tune(py::module_& module) {
   bind_folds(module);
   module.def("tune", &tune_folds, py::arg("folds"), py::arg("progress") = py::none());
+  module.def("bootstrap", &bootstrap_of, py::arg("model"), py::arg("arrays"), py::arg("sample_weight"),
+             py::arg("units"), py::arg("progress") = py::none());
   module.def("permutation_test", &test_by_permutation, py::arg("samples"), py::arg("sample_weight") = py::none(),
              py::arg("progress") = py::none());
 }

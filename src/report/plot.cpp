@@ -174,9 +174,12 @@ std::string heat_map(const MatrixView& values, const Axes& axes) {
     for (Index j = 0; j < cells.cols(); ++j) {
       const double value = cells(i, j), strength = strongest > 0 ? std::abs(value) / strongest : 0;
       if (!std::isfinite(value) || strength < 0.002) continue;
-      body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{:.3f}\"/>",
-                          number(left + side * static_cast<double>(j)), number(top + side * static_cast<double>(i)),
-                          number(side), number(side), colour(value < 0 ? 1 : 0), strength);
+      body += fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{:.3f}\">"
+          "<title>row {}, column {}: {:.3g}</title></rect>",
+          number(left + side * static_cast<double>(j)), number(top + side * static_cast<double>(i)), number(side),
+          number(side), colour(value < 0 ? 1 : 0), strength, i * values.rows() / cells.rows() + 1,
+          j * values.cols() / cells.cols() + 1, value);
     }
     body += "\n";
   }

@@ -351,3 +351,51 @@ def test_explain_tells_shares_and_writes_tables(folder):
     assert table.shape == (12, 3 + 5 + 5) and np.allclose(table[:7, 1], first["r2"]["features"])
     assert "measured on 60 samples" in folder.ok("explain", "m", "a.npy", "b.npy").out
     assert "--weights needs the samples" in folder.fails(2, "explain", "m", "--weights", "w.npy")
+
+
+def test_diagnose_finds_swapped_pairs_and_writes_a_table(folder):
+    random = np.random.default_rng(0)
+    causes = random.normal(size=(300, 5))
+    a, b = (causes @ random.normal(size=(5, 8)) + 0.3 * random.normal(size=(300, 8)) for _ in "ab")
+    b[[10, 20]] = b[[20, 10]]
+    np.save(folder / "p.npy", a)
+    np.save(folder / "q.npy", b)
+    folder.ok("fit", "p.npy", "q.npy", "--cov", "identity:5", "-o", "m")
+    found = folder.ok("diagnose", "m", "p.npy", "q.npy", "-o", "t.csv", "--json").json
+    swapped = {(one["sample"], one["partner"]) for one in found["suspects"] if one["suspicion"] == "swapped"}
+    assert swapped == {(11, 21), (21, 11)}
+    table = np.genfromtxt(folder / "t.csv", delimiter=",", names=True)
+    assert len(table) == 300 and table["suspicion"][10] == 2 and table["rank_1"].min() == 1
+    assert "swapped" in folder.ok("diagnose", "m", "p.npy", "q.npy").out
+    np.save(folder / "r.npy", random.permutation(b))
+    assert "no correlation is above chance" in folder.ok("fit", "p.npy", "r.npy", "-o", "m2").err
+    assert "no correlation" not in folder.ok("fit", "p.npy", "q.npy", "-o", "m2").err
+
+
+def test_bootstrap_tells_intervals_and_writes_a_table(folder):
+    folder.ok("fit", "a.npy", "b.npy", "--cov", "identity:2", "--ridge", "0.1", "-o", "m")
+    found = folder.ok("bootstrap", "m", "a.npy", "b.npy", "--replicas", "30", "-o", "t.csv", "--json").json
+    correlations = found["correlations"]
+    assert found["replicas"] == 30 and np.all(np.array(correlations["lower"]) <= np.array(correlations["upper"]))
+    assert np.allclose(correlations["estimate"][0], folder.ok("info", "m", "--json").json["singular_B"][:2])
+    table = np.genfromtxt(folder / "t.csv", delimiter=",", skip_header=1)
+    assert table.shape == (12, 2 + 2 * 13)
+    np.save(folder / "g.npy", np.arange(60) // 2)
+    units = folder.ok("bootstrap", "m", "a.npy", "b.npy", "--replicas", "30", "--groups", "g.npy", "--json").json
+    assert 25 <= units["groups"] <= 30 and units["correlations"] != correlations
+    np.save(folder / "g.npy", np.arange(9))
+    assert "9 groups" in folder.fails(3, "bootstrap", "m", "a.npy", "b.npy", "--groups", "g.npy")
+
+
+def test_report_has_pictures_of_samples(folder):
+    folder.ok("fit", "a.npy", "b.npy", "--cov", "identity:3", "-o", "m")
+    (folder / "l.txt").write_text("\n".join("xyz"[k % 3] for k in range(60)))
+    folder.ok("report", "m", "a.npy", "b.npy", "--labels", "l.txt", "--bootstrap", "20", "-o", "r.html")
+    page = (folder / "r.html").read_text()
+    for title in ("Shares of variance", "Correlation circle", "Cross-correlations", "Scores by label", "Partners", "Biplot",
+                  "Diagnostics: T² and Q", "Bootstrap"):
+        assert title in page
+    assert "sample 60, z" in page and "<script" not in page
+    assert "--labels" in folder.fails(2, "report", "m", "--labels", "l.txt", "-o", "x.html")
+    (folder / "l.txt").write_text("x\ny\n")
+    assert "2 labels" in folder.fails(3, "report", "m", "a.npy", "b.npy", "--labels", "l.txt", "-o", "x.html")

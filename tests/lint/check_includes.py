@@ -43,8 +43,8 @@ summary     summary folds
 model       model covariance regularization fit_options
 multi
 fit         fit
-use         verify lsqr translate device_matrix calibrate explained fuse classify
-select      correlation_tests tune permutation
+use         verify lsqr translate device_matrix calibrate explained diagnose fuse classify
+select      correlation_tests tune permutation bootstrap
 """
 
 # Includes against the order that the tree still has. One that is gone must leave this list.

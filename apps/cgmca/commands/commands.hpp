@@ -23,6 +23,8 @@ void add_index(CLI::App& app, Session& session);
 void add_tune(CLI::App& app, Session& session);
 void add_tests(CLI::App& app, Session& session);
 void add_explain(CLI::App& app, Session& session);
+void add_diagnose(CLI::App& app, Session& session);
+void add_bootstrap(CLI::App& app, Session& session);
 void add_reproduce(CLI::App& app, Session& session);
 
 // Not shown in the help: what the installation needs of the definitions above.

@@ -65,15 +65,15 @@ Found found_of(const Model& model, Domain domain) {
   return found;
 }
 
-Json rounded(const Vector& values) {
+Json finite_list(const Vector& values) {
   Json array = Json::array();
   for (const double value : values) array.push_back(number_or_null(value));
   return array;
 }
 
 Json object_of(const Shares& shares) {
-  return {{"alone", rounded(shares.alone)},
-          {"cumulative", rounded(shares.cumulative)},
+  return {{"alone", finite_list(shares.alone)},
+          {"cumulative", finite_list(shares.cumulative)},
           {"total", number_or_null(shares.total())}};
 }
 Json object_of(const Explained& found) {
@@ -93,8 +93,8 @@ Json object_of(const Found& found, Domain domain) {
           {"r2",
            {{"variance", number_or_null(found.r2.variance)},
             {"standardized", number_or_null(found.r2.standardized)},
-            {"features", rounded(found.r2.features)}}},
-          {"importance", rounded(found.importance)}};
+            {"features", finite_list(found.r2.features)}}},
+          {"importance", finite_list(found.importance)}};
 }
 
 std::string cell(double share) {
@@ -126,17 +126,8 @@ std::string shares_text(const Model& model, const Found& found, Domain domain) {
   return text;
 }
 
-std::vector<std::string> names_of(const Model& model, Domain domain) {
-  const DomainMap& map = model.domain(domain);
-  std::vector<std::string> names = map.feature_names;
-  for (Index f = std::ssize(names); f < map.features(); ++f) {
-    names.push_back(fmt::format("x{}_{}", number(domain), f + 1));
-  }
-  return names;
-}
-
 std::string features_text(const Model& model, const Found& found, Domain domain, Index top) {
-  const std::vector<std::string> names = names_of(model, domain);
+  const std::vector<std::string> names = names_of_features(model, domain);
   const auto d = static_cast<double>(names.size());
   std::string text = fmt::format("\n{}: the features that matter most\n  {:>10}{:>8}{:>9}  feature\n",
                                  domain_title(model, domain), "importance", "VIP", "R2");
@@ -174,7 +165,7 @@ void write_features(const Session& session, const Model& model, const std::vecto
       rows.middleRows(row, correlations.cols()) = correlations.transpose();
       row += correlations.cols();
     }
-    outputs.write(0, rows, is_text(target) ? names_of(model, domain) : std::vector<std::string>{});
+    outputs.write(0, rows, is_text(target) ? names_of_features(model, domain) : std::vector<std::string>{});
   }
   outputs.commit(session);
 }
@@ -192,7 +183,7 @@ Index write_edges(const Model& model, const std::string& target, double least) {
   for (const Domain a : all_domains(model.count())) {
     for (const Domain b : all_domains(model.count())) {
       if (!(a < b)) continue;
-      const std::vector<std::string> from = names_of(model, a), to = names_of(model, b);
+      const std::vector<std::string> from = names_of_features(model, a), to = names_of_features(model, b);
       const Matrix shared = shared_correlations(model, a, b);
       for (Index f = 0; f < shared.rows(); ++f) {
         for (Index g = 0; g < shared.cols(); ++g) {
@@ -210,6 +201,15 @@ Index write_edges(const Model& model, const std::string& target, double least) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_features(const Model& model, Domain domain) {
+  const DomainMap& map = model.domain(domain);
+  std::vector<std::string> names = map.feature_names;
+  for (Index f = std::ssize(names); f < map.features(); ++f) {
+    names.push_back(fmt::format("x{}_{}", number(domain), f + 1));
+  }
+  return names;
+}
 
 void run_explain(const Session& session, const ExplainOptions& options) {
   if (!options.pairs.given() && !options.pairs.weights.empty())

@@ -1,5 +1,6 @@
 // cgmca fit: from matched samples, or a summary of them, to a model.
 #include <cgmca/calibrate.hpp>
+#include <cgmca/diagnose.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
 #include <cgmca/parts.hpp>
@@ -238,6 +239,11 @@ void run(const Session& session, const FitArguments& options) {
   if (input.tuned) object["tuning"] = describe(*input.tuned);
   until_written.reset();
   model.save(options.output);
+  const std::vector<std::string> notes = pairing_notes(model);
+  object["notes"] = notes;
+  for (const std::string& note : notes) {
+    if (!session.json) session.message("note: " + note);
+  }
   session.result(std::move(object), (input.tuned ? describe_text(*input.tuned) + "\n" : "") + describe_text(model),
                  {options.output});
 }

@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <fstream>
 #include <memory>
 
 #include "commands/commands.hpp"
@@ -25,9 +28,23 @@ namespace {
 constexpr Index kScatterPairs = 600;  // shown at most
 
 struct ReportArguments {
-  std::string model, output, shape;
+  std::string model, output, shape, labels;
   PairSources pairs;
+  Index replicas = 0;
 };
+
+// A label a line.
+std::vector<std::string> read_labels_text(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw IoError(fmt::format("cannot read '{}'", path));
+  std::vector<std::string> labels;
+  for (std::string line; std::getline(file, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    labels.push_back(line);
+  }
+  while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  return labels;
+}
 
 Shape parse_shape(const std::string& text) {
   Shape shape;
@@ -58,6 +75,15 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
   const Model scores = first_scores(model);
   const Index step = std::max<Index>(1, reader.samples().value_or(0) / kScatterPairs);
   Verifier verifier(model);
+  std::optional<Diagnoser> diagnoser;
+  if (std::all_of(model.certificate.constrained.begin(), model.certificate.constrained.end(),
+                  [](const Regularized& one) { return one.data > 0; })) {
+    diagnoser.emplace(model);
+  }
+  std::optional<BootstrapSamples> samples;
+  if (options.replicas > 0) samples.emplace(reader.domains());
+  const std::vector<std::string> labels =
+      options.labels.empty() ? std::vector<std::string>{} : read_labels_text(options.labels);
   std::vector<std::optional<MeasuredR2>> r2(model.domains.size());
   for (const Domain domain : all_domains(model.count())) {
     if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
@@ -71,11 +97,22 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
     const PairReader::Block block = reader.next();
     if (block.samples() == 0) break;
     add_to(verifier, block);
+    if (diagnoser) diagnoser->add(block.views());
+    if (samples) samples->add(MatchedSamples(block.X.begin(), block.X.end()), block.weights);
     for (auto& of_domain : r2) {
       if (of_domain) of_domain->add(block.views(), block.weights);
     }
     for (Index j = (step - done % step) % step; j < block.samples() && seen.scores[0].cols() < kScatterPairs;
          j += step) {
+      const Index number = reader.numbers().empty() ? done + j : reader.numbers()[static_cast<std::size_t>(j)];
+      seen.numbers.push_back(number);
+      if (!labels.empty()) {
+        if (number >= std::ssize(labels)) {
+          throw UnequalSamples(
+              fmt::format("'{}' has {} labels, and there are more samples", options.labels, labels.size()));
+        }
+        seen.labels.push_back(labels[static_cast<std::size_t>(number)]);
+      }
       for (const Domain domain : all_domains(model.count())) {
         Matrix& shown = seen.scores[slot(domain)];
         shown.conservativeResize(scores.common_dimension, shown.cols() + 1);
@@ -87,6 +124,17 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
     stop_if_interrupted();
   }
   seen.attained = verifier.attained();
+  if (diagnoser && diagnoser->samples() >= 8) seen.diagnosis = diagnoser->diagnosis();
+  if (samples) {
+    Progress replicas(session, "replicas", options.replicas);
+    BootstrapOptions how;
+    how.replicas = options.replicas;
+    how.progress = [&](double part) {
+      replicas.update(static_cast<Index>(std::lround(part * static_cast<double>(options.replicas))));
+      stop_if_interrupted();
+    };
+    seen.bootstrap = bootstrap(*samples, model, how);
+  }
   for (std::size_t i = 0; i < r2.size(); ++i) {
     if (r2[i]) seen.r2[i] = r2[i]->value().features;
   }
@@ -96,6 +144,8 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
 void run(const Session& session, const ReportArguments& options) {
   if (!options.pairs.given() && !options.pairs.weights.empty())
     throw UsageError("--weights needs the samples too; give them after the model");
+  if (!options.pairs.given() && (!options.labels.empty() || options.replicas > 0))
+    throw UsageError("--labels and --bootstrap need the samples too; give them after the model");
   std::optional<Shape> shape;
   if (!options.shape.empty()) shape = parse_shape(options.shape);
   std::vector<std::string> inputs = {options.model};
@@ -130,6 +180,7 @@ void run(const Session& session, const ReportArguments& options) {
   add_correlation_tests(page, model);
   add_error_bars(page, model);
   add_features(page, model, pairs, shape);
+  add_pictures(page, model, pairs);
   add_spectra(page, model);
   if (seen) add_pairs(page, model, *seen);
   add_loadings(page, model, shape);
@@ -149,10 +200,16 @@ void add_report(CLI::App& app, Session& session) {
   add_output_option(command, options->output, "HTML", "The page to write: one file that needs no network");
   command.add_option("--shape", options->shape, "The features are pixels of such an image, row by row, as in 28x28")
       ->option_text("HxW");
+  command.add_option("--labels", options->labels, "Labels of the samples, one a line, that colour their scores")
+      ->option_text("FILE");
+  command.add_option("--bootstrap", options->replicas, "Show intervals of so many fits to samples drawn again, as 200")
+      ->check(CLI::Range(10, 1000000))
+      ->option_text("N");
   command.footer(
       "Examples:\n"
       "  cgmca report m -o report.html\n"
       "  cgmca report m a.npy b.npy -o report.html\n"
+      "  cgmca report m a.npy b.npy --bootstrap 50 -o report.html\n"
       "  cgmca report m3 a.npy b.npy d.npy -o report.html");
   command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
 }

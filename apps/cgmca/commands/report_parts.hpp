@@ -1,6 +1,8 @@
 // The sections of the page that `cgmca report` writes.
 #pragma once
 
+#include <cgmca/bootstrap.hpp>
+#include <cgmca/diagnose.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/verify.hpp>
 #include <optional>
@@ -22,6 +24,10 @@ struct Seen {
   Attained attained;
   std::vector<Matrix> scores;             // of the pairs shown, by domain: 2 (or 1) × pairs
   std::vector<std::optional<Vector>> r2;  // of each feature, translated from the other domains; of tables
+  std::vector<Index> numbers;             // of the samples shown, from 0
+  std::vector<std::string> labels;        // of the samples shown; none: not given
+  std::optional<Diagnosis> diagnosis;     // of all
+  std::optional<Bootstrap> bootstrap;     // if it was asked for
 };
 
 // "domain 2", or the name that it was given.
@@ -42,6 +48,8 @@ void add_spectra(report::Page& page, const Model& model);
 void add_pairs(report::Page& page, const Model& model, const Seen& seen);
 // Of tables: the features that each common direction is made of, and how well each is translated.
 void add_features(report::Page& page, const Model& model, const Seen* seen, const std::optional<Shape>& shape);
+// Shares, correlation circle and cross-correlations; of samples also scores, biplot, diagnostics and intervals.
+void add_pictures(report::Page& page, const Model& model, const Seen* seen);
 // Of other domains: pictures where the shape fits, else a map of features by directions.
 void add_loadings(report::Page& page, const Model& model, const std::optional<Shape>& shape);
 

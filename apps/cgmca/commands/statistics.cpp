@@ -133,4 +133,57 @@ void add_explain(CLI::App& app, Session& session) {
   command.callback([options, &session] { session.command = [options, &session] { run_explain(session, *options); }; });
 }
 
+void add_diagnose(CLI::App& app, Session& session) {
+  auto options = std::make_shared<DiagnoseArguments>();
+  auto& command = *app.add_subcommand("diagnose", "List samples that look mispaired, swapped or unlike the others");
+  command.add_option("MODEL", options->model, "A model written by fit")->required();
+  add_pair_options(command, options->pairs);
+  command.add_option("-o,--output", options->output, "Write a table with a line for each sample")->option_text("TABLE");
+  command.add_option("--fdr", options->rate, "The false discovery rate of the list; default: 0.05")
+      ->check(CLI::Range(1e-12, 0.999999999))
+      ->option_text("Q");
+  command.add_option("--top", options->top, "How many of the list are shown; default: 20")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
+  command.footer(
+      "For each sample and domain: T2 within the common space, Q outside of it, the distance to its partners, p "
+      "values,\n"
+      "and the place of the partner among all samples. Samples are counted from 1.\n\n"
+      "Examples:\n"
+      "  cgmca diagnose m a.npy b.npy\n"
+      "  cgmca diagnose m a.npy b.npy --fdr 0.01 -o diagnosis.csv");
+  command.callback([options, &session] { session.command = [options, &session] { run_diagnose(session, *options); }; });
+}
+
+void add_bootstrap(CLI::App& app, Session& session) {
+  auto options = std::make_shared<BootstrapArguments>();
+  auto& command = *app.add_subcommand("bootstrap", "Tell how much a fit would differ in other samples");
+  command.add_option("MODEL", options->model, "A model written by fit, whose settings are used")->required();
+  add_pair_options(command, options->pairs);
+  command.add_option("--replicas", options->replicas, "How many fits to samples drawn again; default: 200")
+      ->check(CLI::Range(10, 1000000))
+      ->option_text("N");
+  command
+      .add_option("--groups", options->groups,
+                  "Samples of one number are drawn together: measurements of one person, for instance")
+      ->option_text("FILE");
+  command.add_option("--seed", options->seed, "Of the draws; default: 1")->option_text("N");
+  command.add_option("--level", options->level, "What intervals are to cover; default: 0.95")
+      ->check(CLI::Range(1e-9, 0.999999999))
+      ->option_text("P");
+  command.add_option("-o,--output", options->output, "Write a table with a line for each feature")
+      ->option_text("TABLE");
+  command.add_option("--top", options->top, "How many features of each domain are shown; default: 10")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
+  command.footer(
+      "Standard errors, percentile intervals, p values and false discovery rates (q) of correlations, weights and\n"
+      "structure correlations of the first 10 directions. One pass over the samples.\n\n"
+      "Examples:\n"
+      "  cgmca bootstrap m a.npy b.npy\n"
+      "  cgmca bootstrap m a.npy b.npy --replicas 50 --seed 2 -o intervals.csv");
+  command.callback(
+      [options, &session] { session.command = [options, &session] { run_bootstrap(session, *options); }; });
+}
+
 }  // namespace cgmca::cli

@@ -19,6 +19,7 @@ from .._data.domains import (all_given, as_given, by_number, given, holds_domain
                              number_of)
 from .certificate import Certificate, FitWarning, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
+from .diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from .explained import Explained, TranslationR2
 from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, is_flat, names_of, need_y,
                       unchanged_on_failure)
@@ -640,6 +641,45 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         model, weights = self._fitted(), tables.weights_of(sample_weight, len(arrays[0]))
         return Explained(model, [TranslationR2(*one) for one in model.measured_r2(arrays, weights)])
 
+    @accepts_old_names
+    def diagnose(self, X: Any, y: Optional[ArrayLike] = None, *, false_discovery_rate: float = 0.05) -> Diagnosis:
+        """Which of given matched samples look mispaired, swapped or unlike the others.
+
+        X and y, or a list or dict of all domains, are those of `fit` or new ones. p values are judged by the samples
+        themselves (their quartiles), so most of them must be right, and 100 or more are better than 20.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> causes = random.normal(size=(300, 5))
+        >>> X, Y = (causes @ random.normal(size=(5, 8)) + 0.3 * random.normal(size=(300, 8)) for _ in "XY")
+        >>> Y[[10, 20]] = Y[[20, 10]]
+        >>> cgmca.MCA(5).fit(X, Y).diagnose(X, Y).rows("swapped")
+        [10, 20]
+        """
+        arrays = self._all_finite(X, y, "diagnose")
+        found = self._fitted().diagnosis(arrays, float(false_discovery_rate))
+        return Diagnosis(tuple(DomainDiagnosis(*one) for one in found["domains"]), found["pair_p"],
+                         tuple(Suspect(*one) for one in found["suspects"]), found["remarks"])
+
+    @accepts_old_names
+    def contributions(self, X: Any, y: Optional[ArrayLike] = None, *, statistic: str = "distance",
+                      domain: Union[int, str] = 1) -> Tuple[Array, ...]:
+        """What each feature adds to a statistic of a domain: an array (n_samples, n_features) for each domain.
+
+        ``statistic`` is 'T2', 'Q' or 'distance'. The features' parts sum to it; those of 'T2' and 'Q' are of the domain
+        itself, and the other arrays are empty.
+        """
+        number = number_of(domain, self._domain_names())
+        found: Tuple[Array, ...] = self._fitted().contributions(self._all_finite(X, y, "contributions"), statistic, number)
+        return found
+
+    @property
+    def notes_(self) -> List[str]:
+        """Sentences about the pairs: no correlation is above chance, or one domain is a function of the other."""
+        return list(self._fitted().pairing_notes())
+
     # As CCA of scikit-learn calls them. There is no n_iter_, because the fit is in closed form.
 
     @property
@@ -894,6 +934,12 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     def _nan_message(self, domain: int, advice: str) -> Callable[[Any, int], Optional[str]]:
         name = label(domain, len(self._domain_names()))
         return lambda rows, before: tables.nan_message(rows, name, domain, self._names(domain), advice, before)
+
+    def _all_finite(self, X: Any, y: Any, method: str) -> List[Any]:
+        """Samples of all domains, without NaN, as many of each."""
+        present = all_given(X, y, self._domain_names(), method)
+        self._check_rows(present)
+        return [self._finite(*one) for one in present]
 
     def _check_rows(self, present: Sequence[Tuple[int, Any]], sample_weight: Any = None) -> None:
         called = labels(len(self._domain_names()))

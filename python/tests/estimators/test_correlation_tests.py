@@ -35,6 +35,12 @@ def test_all_four_statistics_are_those_of_statsmodels(name):
         np.testing.assert_allclose([test.wilks.p for test in tests], p, rtol=1e-8, atol=1e-300)
 
 
+def test_pillai_is_that_of_vegan():
+    first = cgmca.MCA().fit(*data_sets()["iris"]).tests()[0]  # CCorA(iris[, 3:4], iris[, 1:2]) of vegan 2.6-4
+    assert math.isclose(first.pillai.value, 0.900783003792471, rel_tol=1e-12)
+    assert math.isclose(first.pillai.p, 4.12357248133034e-37, rel_tol=1e-9)
+
+
 def test_the_table_is_readable_and_counts():
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 4))
@@ -93,3 +99,44 @@ def test_r2_on_new_samples_is_that_of_the_translations():
     assert math.isclose(found.translation[0].variance, 1 - errors.sum() / total.sum(), rel_tol=1e-10)
     with pytest.raises(ValueError):
         model.explain(new[:2])
+
+
+def related(n, seed=0):
+    random = np.random.default_rng(seed)
+    causes = random.normal(size=(n, 5))
+    return [causes @ random.normal(size=(5, d)) + 0.4 * random.normal(size=(n, d)) for d in (8, 6, 7)]
+
+
+def test_diagnosis_finds_the_wrong_domain_of_three():
+    views = related(200)
+    views[2][[3, 4]] = views[2][[4, 3]]
+    model = cgmca.MCA(5, ridge=0.01).fit(views)
+    found = model.diagnose(views)
+    assert {3, 4} <= set(found.rows("mispaired", "swapped")) and len(found.rows("mispaired", "swapped")) <= 4
+    assert all(one.domain == 3 for one in found.suspects if one.sample in (3, 4) and one.partner is not None)
+    parts = model.contributions(views, statistic="distance", domain=3)
+    np.testing.assert_allclose(sum(part.sum(axis=1) for part in parts), found.domains[2].distance, rtol=1e-8)
+    assert found.domains[0].rank.min() == 1 and np.median(found.domains[0].rank) <= 3
+    with pytest.raises(ValueError, match="false discovery"):
+        model.diagnose(views, false_discovery_rate=2)
+
+
+def test_notes_tell_of_pairs_in_another_order():
+    X, Y, _ = related(150)
+    assert cgmca.MCA().fit(X, Y).notes_ == []
+    assert "above chance" in cgmca.MCA().fit(X, np.random.default_rng(1).permutation(Y)).notes_[0]
+
+
+def test_bootstrap_is_reproducible_and_knows_units():
+    X, Y, _ = related(60)
+    found = cgmca.bootstrap(X, Y, estimator=cgmca.CGMCA("data1", 2, ridge=0.1), n=40)
+    again = cgmca.bootstrap(X, Y, estimator=cgmca.CGMCA("data1", 2, ridge=0.1), n=40)
+    np.testing.assert_array_equal(found.domains[1].structure.lower, again.domains[1].structure.lower)
+    assert found.replicas == 40 and found.correlations.estimate.shape == (2, 1)
+    twice, units = [np.r_[A, A] for A in (X, Y)], np.tile(np.arange(60), 2)
+    by_unit = cgmca.bootstrap(*twice, estimator=cgmca.MCA(2, ridge=0.1), n=60, groups=units)
+    alone = cgmca.bootstrap(*twice, estimator=cgmca.MCA(2, ridge=0.1), n=60)
+    ratio = by_unit.domains[0].structure.standard_error / alone.domains[0].structure.standard_error
+    assert 1.1 < np.median(ratio) < 1.8  # copies are not independent: √2
+    with pytest.raises(ValueError, match="groups"):
+        cgmca.bootstrap(X, Y, groups=[1, 2])

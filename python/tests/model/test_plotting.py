@@ -51,3 +51,27 @@ except ImportError as problem:
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert result.stdout == "told\n", result.stderr
+
+
+def test_pictures_of_statistics(tmp_path):
+    random = np.random.default_rng(2)
+    causes = random.normal(size=(60, 3))
+    X, Y = (causes @ random.normal(size=(3, d)) + 0.3 * random.normal(size=(60, d)) for d in (5, 4))
+    model, labels = MCA(3, ridge=0.1).fit(X, Y), np.arange(60) % 3
+    found, drawn = model.diagnose(X, Y), cgmca.bootstrap(X, Y, estimator=MCA(2), n=20)
+    pictures = [lambda ax: cgmca.plot_scores(model, X, Y, labels, arrows=True, ax=ax), lambda ax: cgmca.plot_circle(model, ax=ax),
+                lambda ax: cgmca.plot_biplot(model, X, Y, ax=ax), lambda ax: cgmca.plot_cross_correlations(model, ax=ax),
+                lambda ax: cgmca.plot_scree(model, X, Y, permutations=5, ax=ax), lambda ax: cgmca.plot_shares(model, ax=ax),
+                lambda ax: cgmca.plot_weights(drawn, ax=ax), lambda ax: cgmca.plot_diagnosis(found, ax=ax)]
+    figure, axes = pyplot.subplots(2, 4, figsize=(20, 10))
+    for draw, ax in zip(pictures, axes.ravel()):
+        assert draw(ax) is ax and ax.get_xlabel()
+    circle = np.vstack([points.get_offsets() for points in axes[0, 1].collections])
+    assert len(circle) == 9 and np.hypot(*circle.T).max() <= 1 + 1e-12
+    assert np.allclose([bar.get_height() for bar in axes[1, 1].patches[:3]], model.explained_.shares(1).standardized.alone)
+    figure.savefig(tmp_path / "pictures.png")
+    with pytest.raises(ValueError, match="directions"):
+        cgmca.plot_circle(model, directions=(1, 9))
+    with pytest.raises(ValueError, match="labels"):
+        cgmca.plot_scores(model, X, Y, labels[:5])
+    pyplot.close("all")

@@ -26,6 +26,10 @@ double chi_squared_tail(double x, double df) {
   return boost_math::cdf(boost_math::complement(chi_squared, std::max(0.0, x)));
 }
 
+double chi_squared_quantile(double probability, double df) {
+  return boost_math::quantile(boost_math::chi_squared_distribution<double, Policy>(df), probability);
+}
+
 double student_quantile(double probability, double df) {
   const boost_math::students_t_distribution<double, Policy> T(df);
   return probability < 0.5 ? boost_math::quantile(T, probability)

@@ -10,6 +10,9 @@ double fisher_tail(double x, double df1, double df2);
 // P(χ² > x) for df degrees of freedom.   df > 0
 double chi_squared_tail(double x, double df);
 
+// x with P(χ² <= x) = probability.   0 < probability < 1, df > 0
+double chi_squared_quantile(double probability, double df);
+
 // x with P(T <= x) = probability for Student's T of `df` degrees of freedom (any number > 0; infinity: the normal
 // one).   0 < probability < 1
 double student_quantile(double probability, double df);

@@ -12,23 +12,6 @@
 namespace cgmca {
 namespace {
 
-// Θ_ff of the samples; the model keeps that of Θ̃ = α Θ + β I (24). A variance below 1e-9 β is lost in the rounding of
-// that sum.
-Vector sample_variance(const Model& model, Domain domain) {
-  const DomainMap& map = model.domain(domain);
-  const Regularized& covariance = model.certificate.constrained[slot(domain)];
-  const Vector own = map.variance.array() - covariance.ridge;
-  return (own.array() > 1e-9 * covariance.ridge).select(own / covariance.data, std::nan(""));
-}
-
-// Cov(x, t) among the samples; of a domain's own scores P = Θ̃ Tᵀ gives Θ Tᵀ = (P - β Tᵀ)/α.
-Matrix sample_loadings(const Model& model, Domain features, Domain scores) {
-  Matrix C = model.cross_loadings(features, scores);
-  const Regularized& covariance = model.certificate.constrained[slot(features)];
-  if (features != scores || covariance.plain()) return C;
-  return (C - covariance.ridge * model.domain(scores).weights.transpose()) / covariance.data;
-}
-
 // E with E Eᵀ = C G⁻¹ Cᵀ, column by column: E Lᵀ = C with G = L Lᵀ, so that the squares of the first j columns are what
 // the first j scores explain together. A score that those before it determine adds nothing.
 Matrix one_after_another(const Matrix& C, const Matrix& G) {

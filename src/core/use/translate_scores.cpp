@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
@@ -54,6 +55,20 @@ Matrix sample_covariance(const Model& model, const std::vector<Domain>& J) {
     row += T.rows();
   }
   return G;
+}
+
+Vector sample_variance(const Model& model, Domain domain) {
+  const DomainMap& map = model.domain(domain);
+  const Regularized& covariance = model.certificate.constrained[slot(domain)];
+  const Vector own = map.variance.array() - covariance.ridge;
+  return (own.array() > 1e-9 * covariance.ridge).select(own / covariance.data, std::nan(""));
+}
+
+Matrix sample_loadings(const Model& model, Domain features, Domain scores) {
+  Matrix C = model.cross_loadings(features, scores);
+  const Regularized& covariance = model.certificate.constrained[slot(features)];
+  if (features != scores || covariance.plain()) return C;
+  return (C - covariance.ridge * model.domain(scores).weights.transpose()) / covariance.data;
 }
 
 Matrix divided_by(const Matrix& K, const Matrix& X) {

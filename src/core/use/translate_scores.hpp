@@ -14,6 +14,13 @@ Matrix joint_covariance(const Model& model, const std::vector<Domain>& J);
 // G = Cov(t_J) among the n matched samples: K but for ridges, by which Cov(t_j) = T Θ Tᵀ = (I - β T Tᵀ)/α.   (29) (42)
 Matrix sample_covariance(const Model& model, const std::vector<Domain>& J);
 
+// Θ_ff of the samples; the model keeps that of Θ̃ = α Θ + β I (24). A variance below 1e-9 β is lost in the rounding of
+// that sum, and is NaN.
+Vector sample_variance(const Model& model, Domain domain);
+
+// Cov(x, t) among the samples; of a domain's own scores P = Θ̃ Tᵀ gives Θ Tᵀ = (P - β Tᵀ)/α.
+Matrix sample_loadings(const Model& model, Domain features, Domain scores);
+
 // K⁺ X. Eigenvalues count as zero if they are negative, which correlations above 1 cause, or no more than rounding of
 // the largest.
 Matrix divided_by(const Matrix& K, const Matrix& X);

@@ -2,7 +2,9 @@
 #include <Eigen/LU>
 #include <cgmca/explained.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "testing.hpp"
@@ -173,6 +175,177 @@ TEST(Explained, SharesOfSeveralDomainsWithRidgesAreThoseOfRegressions) {
     EXPECT_LT(testing::relative(translation_r2(model, of).features, measured.value().features), 1e-11);
     EXPECT_NEAR(translation_r2(model, of).variance, measured.value().variance, 1e-11);
   }
+}
+
+// 300 pairs of 8 + 6 features with 4 common causes.
+testing::Pairs related_pairs(testing::Random& random, Index n = 300) {
+  const Matrix causes = random.matrix(4, n);
+  return {random.matrix(8, 4) * causes + 0.7 * random.matrix(8, n),
+          random.matrix(6, 4) * causes + 0.7 * random.matrix(6, n)};
+}
+
+TEST(Diagnose, ContributionsSumToTheirStatistics) {
+  testing::Random random(3);
+  auto [X1, X2] = related_pairs(random, 60);
+  const Matrix X3 = X1.topRows(5) + random.matrix(5, 60);
+  const Model model = fit({X1, X2, X3}, {Covariance::identity(3)}, {.ridge = Ridge(0.2)});
+  const std::vector<MatrixView> X{X1, X2, X3};
+  const Diagnosis found = diagnose(model, X);
+  const Matrix t = model.domain(Domain::two).weights * testing::centred(X2);
+  const Vector by_hand = (t.transpose() * testing::sample_covariance(t).inverse() * t).diagonal();
+  EXPECT_LT(testing::relative(found.domains[1].t_squared, by_hand), 1e-10);
+  for (const Domain domain : all_domains(3)) {
+    const DomainDiagnosis& own = found.domains[slot(domain)];
+    for (const auto& [statistic, values] :
+         std::vector<std::pair<Statistic, Vector>>{{Statistic::t_squared, own.t_squared},
+                                                   {Statistic::residual, own.residual},
+                                                   {Statistic::distance, own.distance}}) {
+      Vector sum = Vector::Zero(60);
+      for (const Matrix& part : contributions(model, statistic, domain, X)) {
+        if (part.size() > 0) sum += part.colwise().sum().transpose();
+      }
+      EXPECT_LT(testing::relative(sum, values), 1e-9);
+    }
+    EXPECT_EQ(*std::min_element(own.rank.begin(), own.rank.end()), 1);
+  }
+}
+
+// -2 log p(x_2 | x_1) of the model's own normal law, by its covariance.
+TEST(Diagnose, DistanceIsMinusTwoLogTheConditionalDensity) {
+  testing::Random random(4);
+  const auto [X1, X2] = related_pairs(random, 80);
+  const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
+  const Vector s = model.certificate.singular_B.head(3);
+  const Matrix t1 = model.domain(Domain::one).weights * testing::centred(X1);
+  const Matrix t2 = model.domain(Domain::two).weights * testing::centred(X2);
+  const Matrix missed = t2 - s.asDiagonal() * t1;
+  const Vector expected = missed.cwiseAbs2().transpose() * (1 - s.array().square()).inverse().matrix();
+  const Diagnosis found = diagnose(model, {X1, X2});
+  EXPECT_LT(testing::relative(found.domains[1].distance, expected), 1e-10);
+  EXPECT_LT(testing::relative(found.domains[0].evidence, found.domains[1].evidence), 1e-10);
+}
+
+// 5 % of 300 pairs have each other's partners. T² alone sees nothing of it.
+TEST(Diagnose, FindsPairsThatWereSwapped) {
+  Index right = 0, listed = 0, clean = 0, swapped = 0, far_out = 0;
+  for (int seed = 0; seed < 10; ++seed) {
+    testing::Random random(static_cast<std::uint64_t>(20 + seed));
+    auto [X1, X2] = related_pairs(random);
+    const auto C = Covariance::identity(4);
+    for (const Suspect& one : diagnose(fit(X1, X2, C, C), {X1, X2}).suspects)
+      clean += one.suspicion <= Suspicion::swapped;
+    for (Index k = 0; k < 14; k += 2) X2.col(k).swap(X2.col(k + 1));
+    for (const Suspect& one : diagnose(fit(X1, X2, C, C), {X1, X2}).suspects) {
+      if (one.suspicion == Suspicion::far_out) far_out += one.sample < 14;
+      if (one.suspicion > Suspicion::swapped) continue;
+      ++listed;
+      right += one.sample < 14;
+      swapped += one.suspicion == Suspicion::swapped && one.partner == (one.sample ^ 1);
+    }
+  }
+  EXPECT_GE(right, 65);           // of 140
+  EXPECT_LE(listed - right, 10);  // wrongly accused
+  EXPECT_GE(swapped, right / 8);  // and with the right partner
+  EXPECT_LE(clean, 3);            // of 3,000 pairs
+  EXPECT_LE(far_out, 3);
+}
+
+TEST(Diagnose, FindsSamplesOutsideTheSpaceOfTheFit) {
+  testing::Random random(9);
+  auto [X1, X2] = related_pairs(random);
+  const auto C = Covariance::identity(4);
+  const Model model = fit(X1, X2, C, C);
+  X2.col(7) += 12 * random.matrix(6, 1);
+  const Diagnosis found = diagnose(model, {X1, X2});
+  const bool listed = std::any_of(found.suspects.begin(), found.suspects.end(), [](const Suspect& one) {
+    return one.sample == 7 && one.suspicion >= Suspicion::far_out && one.domain == Domain::two;
+  });
+  EXPECT_TRUE(listed);
+  EXPECT_THROW(diagnose(model, {X1.leftCols(4), X2.leftCols(4)}), TooFewSamples);
+  EXPECT_THROW(diagnose(model, {X1, X2}, {.false_discovery_rate = 0}), InvalidInput);
+  EXPECT_THROW(diagnose(model, {X1, X2.leftCols(20)}), UnequalSamples);
+}
+
+TEST(Diagnose, NotesPairsInAnotherOrder) {
+  testing::Random random(10);
+  const auto [X1, X2] = related_pairs(random);
+  const auto C = Covariance::identity(2);
+  EXPECT_TRUE(pairing_notes(fit(X1, X2, C, C)).empty());
+  EXPECT_NE(pairing_notes(fit(X1, Matrix(X2.rowwise().reverse()), C, C)).at(0).find("above chance"), std::string::npos);
+  const Matrix turned = random.matrix(8, 8) * X1;
+  EXPECT_NE(pairing_notes(fit(X1, turned, C, C)).at(0).find("every correlation is 1"), std::string::npos);
+}
+
+// More samples than 2p are dealt to groups, of which only products are kept; in units far apart and with a repeated
+// feature.
+TEST(Bootstrap, OfGroupsIsAboutTheFitOfTheSamples) {
+  testing::Random random(12);
+  auto [X1, X2] = related_pairs(random, 400);
+  X1.row(0) = X1.row(0).array() * 1e6 + 1e7;
+  X1.row(7) = X1.row(6) - X1.row(5);
+  BootstrapSamples samples({8, 6});
+  samples.add({X1.leftCols(150), X2.leftCols(150)});
+  samples.add({X1.rightCols(250), X2.rightCols(250)});
+  EXPECT_EQ(samples.samples(), 400);
+  EXPECT_LE(samples.groups(), 200);
+  const auto C = Covariance::identity(3);
+  const Bootstrap found = bootstrap(samples, {C}, {}, {.replicas = 20});
+  const Model model = fit(X1, X2, C, C);
+  EXPECT_LT(testing::relative(found.correlations.estimate, model.certificate.singular_B.head(3)), 1e-9);
+  for (const Domain domain : kDomains) {
+    const Matrix structure = score_correlations(model, domain, domain).leftCols(3);
+    EXPECT_LT(testing::relative(found.domains[slot(domain)].structure.estimate, structure), 1e-7);
+    EXPECT_NEAR(found.domains[slot(domain)].selected.sum(),
+                static_cast<double>(3 * std::min<Index>(10, structure.rows())), 1e-9);
+  }
+  EXPECT_EQ(found.replicas, 20);
+}
+
+// The spread of a correlation of two variables is (1 - ρ²)/√n; by samples, by groups, and by units of copies.
+TEST(Bootstrap, ErrorsOfACorrelationAreThoseOfTheory) {
+  testing::Random random(13);
+  const Matrix X1 = random.matrix(1, 2000), X2 = 0.75 * X1 + std::sqrt(1 - 0.75 * 0.75) * random.matrix(1, 2000);
+  const auto C = Covariance::identity(1);
+  const double expected = (1 - 0.75 * 0.75) / std::sqrt(2000.0);
+  const auto error = [&](const MatchedSamples& X, const std::vector<std::int64_t>& units) {
+    BootstrapSamples samples({1, 1});
+    samples.add(X, {}, units);
+    return bootstrap(samples, {C}, {}, {.replicas = 400}).correlations.standard_error(0, 0);
+  };
+  EXPECT_NEAR(error({X1, X2}, {}) / expected, 1, 0.25);  // 200 groups: 5 %; 400 replicas: 4 %
+  Matrix twice1(1, 4000), twice2(1, 4000);
+  twice1 << X1, X1;
+  twice2 << X2, X2;
+  std::vector<std::int64_t> units;
+  for (Index j = 0; j < 4000; ++j) units.push_back(j % 2000);
+  EXPECT_NEAR(error({twice1, twice2}, units) / expected, 1, 0.25);  // as if each were there once
+}
+
+TEST(Bootstrap, IsTheSameOnAnyNumberOfThreadsAndForAModel) {
+  testing::Random random(14);
+  const auto [X1, X2] = related_pairs(random, 60);
+  const Matrix X3 = X1.topRows(3) + random.matrix(3, 60);
+  FitOptions options;
+  options.ridge = Ridge(0.5);
+  const Model model = fit({X1, X2, X3}, {Covariance::identity(2)}, options);
+  for (const Index n : {25, 60}) {  // fewer samples than 2p, and more
+    BootstrapSamples samples({8, 6, 3});
+    samples.add({X1.leftCols(n), X2.leftCols(n), X3.leftCols(n)});
+    const int threads = worker_count();
+    set_threads(1);
+    const Bootstrap one = bootstrap(samples, model, {.replicas = 12});
+    set_threads(2);
+    const Bootstrap two = bootstrap(samples, model, {.replicas = 12});
+    set_threads(threads);
+    EXPECT_EQ(one.domains[2].weights.lower, two.domains[2].weights.lower);
+    EXPECT_EQ(one.correlations.p, two.correlations.p);
+    EXPECT_EQ(one.correlations.estimate.cols(), 3);
+    EXPECT_TRUE((one.correlations.lower.array() <= one.correlations.upper.array()).all());
+  }
+  BootstrapSamples few({8, 6});
+  few.add({X1.leftCols(3), X2.leftCols(3)});
+  EXPECT_THROW(bootstrap(few, {Covariance::identity(1)}), TooFewSamples);
+  EXPECT_THROW(few.add({X1, X2}, {}, {1, 2}), UnequalSamples);
 }
 
 }  // namespace

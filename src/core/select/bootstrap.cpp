@@ -1,0 +1,257 @@
+#include <cgmca/error.hpp>
+#include <cgmca/explained.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "core/base/discovery.hpp"
+#include "core/linalg/linalg.hpp"
+#include "core/select/bootstrap_samples.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr Index kFewestUnits = 4;
+
+Model fit_to(const BootstrapSamples::State& state, const ReplicaData& data, const std::vector<Covariance>& covariances,
+             const FitOptions& options) {
+  Summary summary(state.domains);
+  summary.add_all(MatchedSamples(data.X.begin(), data.X.end()), data.weights);
+  return fit(summary, covariances, options);
+}
+
+// What is compared, a column for each: of all pairs of domains the correlations of the first c scores; weights and
+// structure of each domain, d×c.
+struct Numbers {
+  Matrix correlations;
+  std::vector<Matrix> weights, structure;
+};
+
+Numbers numbers_of(const Model& model, Index c) {
+  Numbers found;
+  const Index m = model.count();
+  found.correlations.resize(c, m * (m - 1) / 2);
+  Index pair = 0;
+  for (const Domain i : all_domains(m)) {
+    for (const Domain j : all_domains(m)) {
+      if (i < j) found.correlations.col(pair++) = model.score_covariance(i, j).diagonal().head(c);
+    }
+    found.weights.emplace_back(model.domain(i).weights.topRows(c).transpose());
+    found.structure.emplace_back(score_correlations(model, i, i).leftCols(c));
+  }
+  return found;
+}
+
+// Directions to the side of the fit's: the sign matrix D that makes Σ_i ‖T_i - D T_i,replica‖ over the samples least.
+void align(Numbers& replica, const Model& whole) {
+  const Index c = replica.correlations.rows();
+  Vector together = Vector::Zero(c);
+  for (const Domain domain : all_domains(whole.count())) {
+    together += replica.weights[slot(domain)]
+                    .cwiseProduct(whole.domain(domain).loadings.leftCols(c))
+                    .colwise()
+                    .sum()
+                    .transpose();
+  }
+  const Vector signs = (together.array() < 0).select(Vector::Constant(c, -1), 1.0);
+  for (auto* all : {&replica.weights, &replica.structure}) {
+    for (Matrix& one : *all) one = one * signs.asDiagonal();
+  }
+}
+
+// Correlations of the replica's scores in the samples that it leaves out.
+Matrix held_out_correlations(const Model& replica, const ReplicaData& out, Index c) {
+  std::vector<Matrix> scores;
+  const double W = out.weights.sum();
+  for (const Domain domain : all_domains(replica.count())) {
+    Matrix t = linalg::AB(replica.domain(domain).weights.topRows(c), out.X[slot(domain)]);
+    t.colwise() -= Vector(t * out.weights / W);
+    t = t * out.weights.cwiseSqrt().asDiagonal();
+    t = t.rowwise().norm().cwiseMax(1e-300).cwiseInverse().asDiagonal() * t;
+    scores.push_back(std::move(t));
+  }
+  Matrix result(c, replica.count() * (replica.count() - 1) / 2);
+  Index pair = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    for (std::size_t j = i + 1; j < scores.size(); ++j) {
+      result.col(pair++) = scores[i].cwiseProduct(scores[j]).rowwise().sum();
+    }
+  }
+  return result;
+}
+
+struct Replica {
+  bool fitted = false;
+  Numbers numbers;
+  Matrix held_out;  // as correlations
+};
+
+Replica replica_of(const BootstrapSamples::State& state, const Model& whole, const ReplicaData& in,
+                   const ReplicaData& out, Index c, const std::vector<Covariance>& covariances,
+                   const FitOptions& options) {
+  Replica result;
+  try {
+    const Model model = fit_to(state, in, covariances, options);
+    for (const Domain domain : all_domains(model.count())) {
+      if (model.domain(domain).scores() < c) return result;
+    }
+    result.numbers = numbers_of(model, c);
+    align(result.numbers, whole);
+    result.held_out = held_out_correlations(model, out, c);
+    result.fitted = true;
+  } catch (const InvalidInput&) {  // too few samples that differ, for instance
+  }
+  return result;
+}
+
+double fisher_z(double r) { return std::atanh(std::clamp(r, -1 + 1e-12, 1 - 1e-12)); }
+double spread_of(const Vector& values) {
+  return std::sqrt((values.array() - values.mean()).square().sum() / static_cast<double>(values.size() - 1));
+}
+
+enum class Kind { number, correlation, canonical };
+
+// Among all of one kind.
+Matrix discovery_rates(const Matrix& p) { return false_discovery_rates(p.reshaped()).reshaped(p.rows(), p.cols()); }
+
+// Percentile intervals, and p of estimate/spread by the normal distribution, on Fisher's scale for correlations. A
+// canonical correlation is too large in a fit, and more so in a replica: the lower end of its interval is that of the
+// replicas moved back by twice that bias.
+template <class Get>
+Bootstrapped summed_up(const Matrix& estimate, const std::vector<Replica>& replicas, double level, Kind kind,
+                       const Get& get) {
+  Bootstrapped found{estimate, estimate, estimate, estimate, estimate, {}};
+  const double tail = (1 - level) / 2;
+  Vector values(std::ssize(replicas));
+  for (Index i = 0; i < estimate.size(); ++i) {
+    for (Index b = 0; b < values.size(); ++b) values(b) = get(replicas[static_cast<std::size_t>(b)]).data()[i];
+    found.standard_error.data()[i] = spread_of(values);
+    const double here = estimate.data()[i];
+    const Vector z = kind == Kind::number ? values : Vector(values.unaryExpr(&fisher_z));
+    const double ratio = (kind == Kind::number ? here : fisher_z(here)) / spread_of(z);
+    found.p.data()[i] = std::erfc(std::abs(ratio) / std::sqrt(2.0));
+    std::sort(values.begin(), values.end());
+    found.lower.data()[i] = quantile_of_sorted(values, tail);
+    found.upper.data()[i] = quantile_of_sorted(values, 1 - tail);
+    if (kind != Kind::canonical) continue;
+    const double bias = z.mean() - fisher_z(here);
+    found.lower.data()[i] = std::max(0.0, std::tanh(fisher_z(found.lower.data()[i]) - 2 * std::max(bias, 0.0)));
+  }
+  if (kind != Kind::canonical) found.q = discovery_rates(found.p);
+  return found;
+}
+
+// In which part of the replicas a feature is among the q strongest of each direction.
+Matrix selection(const std::vector<Replica>& replicas, std::size_t domain, Index strongest) {
+  const Matrix& like = replicas.front().numbers.structure[domain];
+  Matrix count = Matrix::Zero(like.rows(), like.cols());
+  const Index q = std::min(strongest, like.rows());
+  std::vector<Index> order(static_cast<std::size_t>(like.rows()));
+  for (const Replica& replica : replicas) {
+    for (Index j = 0; j < like.cols(); ++j) {
+      const Vector size = replica.numbers.structure[domain].col(j).cwiseAbs();
+      std::iota(order.begin(), order.end(), Index{0});
+      std::partial_sort(order.begin(), order.begin() + q, order.end(), [&](Index a, Index b) {
+        const double at_a = std::isnan(size(a)) ? -1 : size(a), at_b = std::isnan(size(b)) ? -1 : size(b);
+        return at_a != at_b ? at_a > at_b : a < b;
+      });
+      for (Index k = 0; k < q; ++k) count(order[static_cast<std::size_t>(k)], j) += 1;
+    }
+  }
+  return count / static_cast<double>(replicas.size());
+}
+
+void check(const BootstrapSamples& samples, const FitOptions& options, const BootstrapOptions& how) {
+  if (how.replicas < 10) throw InvalidInput(fmt::format("{} replicas; at least 10 are needed", how.replicas));
+  if (!(how.level > 0 && how.level < 1)) {
+    throw InvalidInput(fmt::format("intervals that cover {}; a number between 0 and 1 is needed", how.level));
+  }
+  if (how.directions < 1 || how.strongest < 1) throw InvalidInput("at least 1 direction and 1 feature are needed");
+  if (!options.extra.empty()) throw InvalidInput("a bootstrap takes no extra samples without partners");
+  if (samples.groups() < kFewestUnits) {
+    throw TooFewSamples(fmt::format("{} groups of samples that can be resampled; at least {} are needed",
+                                    samples.groups(), kFewestUnits));
+  }
+}
+
+}  // namespace
+
+Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covariance>& covariances,
+                    const FitOptions& options, const BootstrapOptions& how) {
+  check(samples, options, how);
+  const BootstrapSamples::State& state = samples.state();
+  const Model whole = fit_to(state, all_data(state), covariances, options);
+  Index c = how.directions;
+  for (const Domain domain : all_domains(whole.count())) c = std::min(c, whole.domain(domain).scores());
+  const Numbers estimate = numbers_of(whole, c);
+  std::vector<Replica> replicas(static_cast<std::size_t>(how.replicas));
+  std::mutex telling;
+  Index done = 0;
+  for_each_replica(state, how.replicas, how.seed, [&](Index b, const ReplicaData& in, const ReplicaData& out) {
+    replicas[static_cast<std::size_t>(b)] = replica_of(state, whole, in, out, c, covariances, options);
+    const std::lock_guard lock(telling);
+    if (how.progress) how.progress(static_cast<double>(++done) / static_cast<double>(how.replicas));
+  });
+  Bootstrap found;
+  std::erase_if(replicas, [](const Replica& one) { return !one.fitted; });
+  found.replicas = std::ssize(replicas);
+  found.failed = how.replicas - found.replicas;
+  found.groups = samples.groups();
+  if (2 * found.replicas < how.replicas) {
+    throw InvalidInput(
+        fmt::format("only {} of {} replicas could be fitted: samples drawn again have fewer that differ; "
+                    "prescribe a covariance of lower rank, or give a ridge",
+                    found.replicas, how.replicas));
+  }
+  found.correlations = summed_up(estimate.correlations, replicas, how.level, Kind::canonical,
+                                 [](const Replica& one) -> const Matrix& { return one.numbers.correlations; });
+  Matrix above = Matrix::Ones(c, estimate.correlations.cols());  // p: the part of replicas without held-out correlation
+  for (const Replica& one : replicas) above += (one.held_out.array() > 0).select(Matrix::Zero(c, above.cols()), 1.0);
+  found.correlations.p = above / static_cast<double>(found.replicas + 1);
+  found.correlations.q = discovery_rates(found.correlations.p);
+  for (std::size_t i = 0; i < state.domains.size(); ++i) {
+    DomainBootstrap domain;
+    domain.weights = summed_up(estimate.weights[i], replicas, how.level, Kind::number,
+                               [i](const Replica& one) -> const Matrix& { return one.numbers.weights[i]; });
+    domain.structure = summed_up(estimate.structure[i], replicas, how.level, Kind::correlation,
+                                 [i](const Replica& one) -> const Matrix& { return one.numbers.structure[i]; });
+    domain.selected = selection(replicas, i, how.strongest);
+    found.domains.push_back(std::move(domain));
+  }
+  return found;
+}
+
+Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how) {
+  const FitSettings& settings = model.settings;
+  std::vector<Covariance> covariances;
+  for (const Domain domain : all_domains(model.count())) {
+    const std::size_t i = slot(domain);
+    if (model.certificate.constrained[i].samples > model.samples) {
+      throw InvalidInput(fmt::format(
+          "domain {} of the model was fitted with extra samples, which a bootstrap does not have", number(domain)));
+    }
+    const bool entries = settings.covariance[i] == "matrix";
+    const Index components = settings.components[i];
+    covariances.push_back(entries          ? Covariance::factor(model.domain(domain).mixing)
+                          : components > 0 ? Covariance::parse(fmt::format("{}:{}", settings.covariance[i], components))
+                                           : Covariance::parse(settings.covariance[i]));
+  }
+  FitOptions options;
+  options.rank_tol = settings.rank_tol;
+  options.max_rank = PerDomain<Index>(settings.max_rank);
+  options.ridge = PerDomain<Ridge>(settings.ridge);
+  if (model.count() > 2) {
+    options.matching.graph = model.certificate.weights;
+    options.matching.seed = settings.seed;
+    options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
+    options.matching.max_sweeps = settings.max_sweeps;
+  }
+  return bootstrap(samples, covariances, options, how);
+}
+
+}  // namespace cgmca

@@ -1,0 +1,45 @@
+// Samples in groups, and the data of a replica.
+#pragma once
+
+#include <cgmca/bootstrap.hpp>
+#include <functional>
+#include <vector>
+
+namespace cgmca {
+
+// While samples are few: themselves. Afterwards, for each group the moments of y = F⁻¹ (x - centre), where F whitens
+// the first samples of each domain, so that sums of products lose nothing.
+struct BootstrapSamples::State {
+  std::vector<DomainInfo> domains;
+  std::uint64_t seed = 1;
+  Index count = 0;                  // of samples added
+  Matrix rows;                      // p×n
+  Vector weights;                   // n
+  std::vector<std::int64_t> units;  // n
+
+  bool grouped = false;
+  Vector centre;                     // p
+  std::vector<Matrix> from_y, to_y;  // F and F⁻¹ of each domain
+  Vector group_weights;              // Σ w of each group
+  Matrix sums, products;             // Σ w y; Σ w y yᵀ, its lower triangle: p×G, p(p+1)/2×G
+
+  Index features() const;                 // p
+  Index start(std::size_t domain) const;  // of its features among all
+  void take(const Matrix& X, const Vector& w, const std::vector<std::int64_t>& of_units);
+  void turn_to_groups();
+  void add_to_groups(const Matrix& X, const Vector& w, const std::vector<std::int64_t>& of_units);
+};
+
+// The samples of a replica, or of those that it leaves out.
+struct ReplicaData {
+  std::vector<Matrix> X;  // of each domain
+  Vector weights;
+};
+
+// All samples, or as many stand-ins as are needed for their moments.
+ReplicaData all_data(const BootstrapSamples::State& state);
+// Calls work(replica, its samples, those that it leaves out) for all replicas, side by side.
+void for_each_replica(const BootstrapSamples::State& state, Index replicas, std::uint64_t seed,
+                      const std::function<void(Index, const ReplicaData&, const ReplicaData&)>& work);
+
+}  // namespace cgmca

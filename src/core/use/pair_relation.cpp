@@ -1,0 +1,105 @@
+#include "core/use/pair_relation.hpp"
+
+#include <cgmca/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/thresholds.hpp"
+#include "core/linalg/linalg.hpp"
+#include "core/use/translate_scores.hpp"
+
+namespace cgmca {
+namespace {
+
+constexpr double kLargest = 1 - 1e-6, kLeast = 1e-3;  // correlations that densities can hold; that matter in a tail
+
+}  // namespace
+
+void check_covariances_known(const Model& model) {
+  for (const Domain domain : all_domains(model.count())) {
+    model.domain(domain);
+    if (model.certificate.constrained[slot(domain)].data > 0) continue;
+    throw InvalidInput(
+        fmt::format("the fit whitened domain {} with a multiple of the identity, so the model does not hold the "
+                    "covariances that diagnostics need; give a ridge by number",
+                    number(domain)));
+  }
+}
+
+std::vector<Matrix> centred_scores(const Model& model, const std::vector<MatrixView>& X) {
+  if (static_cast<Index>(X.size()) != model.count()) {
+    throw WrongDimension(fmt::format("samples of {} domains; the model has {}", X.size(), model.count()));
+  }
+  std::vector<Matrix> scores;
+  for (const Domain domain : all_domains(model.count())) {
+    const MatrixView& own = X[slot(domain)];
+    const DomainMap& map = model.domain(domain);
+    map.check_features(domain, own);
+    if (own.cols() != X.front().cols()) {
+      throw UnequalSamples(fmt::format("{} samples of domain 1, {} of domain {}; they must match one to one",
+                                       X.front().cols(), own.cols(), number(domain)));
+    }
+    if (!own.allFinite()) throw NotFinite(fmt::format("domain {} holds NaN or infinity", number(domain)), 0, 0);
+    scores.push_back(linalg::AB(map.weights, own.colwise() - map.mean));
+  }
+  return scores;
+}
+
+Matrix scores_of_others(const std::vector<Matrix>& scores, Domain domain) {
+  Matrix all(0, scores.front().cols());
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (j == slot(domain)) continue;
+    all.conservativeResize(all.rows() + scores[j].rows(), Eigen::NoChange);
+    all.bottomRows(scores[j].rows()) = scores[j];
+  }
+  return all;
+}
+
+// R K^-½ = U diag(s) Vᵀ,   a = Uᵀ t,   b = Vᵀ K^-½ t_J
+PairRelation relation_to_others(const Model& model, Domain domain) {
+  const std::vector<Domain> J = model.others(domain);
+  const Matrix K = joint_covariance(model, J);
+  const auto [values, Q] = linalg::symmetric_eigen(K);
+  const Vector inverse = (values.array() > thresholds::kSingularScores * values(0)).select(values.array().rsqrt(), 0.0);
+  const Matrix root = linalg::ABt(Q * inverse.asDiagonal(), Q);
+  Matrix R(model.domain(domain).scores(), K.rows());
+  Index column = 0;
+  for (const Domain j : J) {
+    const Matrix own = model.score_covariance(domain, j);
+    R.middleCols(column, own.cols()) = own;
+    column += own.cols();
+  }
+  const linalg::Svd svd = linalg::full_svd(linalg::AB(R, root));
+  PairRelation relation;
+  relation.s = svd.s.cwiseMin(kLargest);
+  relation.to_a = svd.U.transpose();
+  relation.to_b = linalg::AtB(svd.V.leftCols(relation.s.size()), root);
+  return relation;
+}
+
+// K(r) = -½ Σ log(1 - 4 s² r²); at the r with K'(r) = x, w = √(2 (r x - K)), u = r √K'':
+// P = 1 - Φ(w) + φ(w) (1/u - 1/w)
+double evidence_tail(double x, const Vector& s) {
+  const double most = s.size() > 0 ? s.maxCoeff() : 0;
+  if (!(most > kLeast)) return 0.5;
+  const double size = std::abs(x), spread = 2 * s.norm();
+  if (size < 1e-2 * spread) return 0.5 - x / spread * 0.3989;  // the normal density there
+  const Eigen::ArrayXd squares = 4 * s.array().square();
+  double low = 0, high = (1 - 1e-13) / (2 * most);
+  for (int step = 0; step < 60; ++step) {
+    const double r = (low + high) / 2;
+    ((squares * r / (1 - squares * r * r)).sum() < size ? low : high) = r;
+  }
+  const double r = (low + high) / 2;
+  const Eigen::ArrayXd q = squares * r * r;
+  const double K = -0.5 * (-q).log1p().sum(), curvature = (squares * (1 + q) / (1 - q).square()).sum();
+  const double w = std::sqrt(std::max(2 * (r * size - K), 1e-30)), u = r * std::sqrt(curvature);
+  const double tail =
+      0.5 * std::erfc(w / std::sqrt(2.0)) + 0.39894228040143267 * std::exp(-w * w / 2) * (1 / u - 1 / w);
+  return x > 0 ? std::max(tail, 0.0) : 1 - tail;
+}
+
+}  // namespace cgmca

@@ -117,6 +117,7 @@ typedef struct cgmca_fit_options {
   int (*stop)(void* user);        /* asked about 20 times a second, in the calling thread; not 0: give up. The samples
                                      are copied first. NULL: the work is done in the calling thread */
   void* user;                     /* handed to stop */
+  int scale;                      /* not 0: each feature is divided by its standard deviation first */
 } cgmca_fit_options;
 
 /* Fits m = `domains` matched sets of samples, all with the same number of rows. options may be NULL. */

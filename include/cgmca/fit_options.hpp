@@ -27,6 +27,9 @@ struct DataOptions {
   std::vector<const Summary*> extra;  // samples without partners: for each domain a summary of it alone, or null. They
                                       // improve its mean and covariance
   std::optional<Device> device{};     // where it is computed; default: where the summary is
+  // Features are divided by their standard deviations first, so that ridges, max_rank, `data` covariances and tune do not
+  // depend on their units. The maps are of the data as they are.                          docs/method.md (62)
+  bool scale = false;
 };
 
 // Which domains are compared with which, and how much: "full" (every pair), "star:D" (domain D with every other),
@@ -68,9 +71,10 @@ struct FitOptions {
   MatchingOptions matching{};           // the graph, and the search for more than two domains
   // Where it is computed. Default: where the summary is, or the processor for data in memory.
   std::optional<Device> device{};
+  bool scale = false;  // as that of DataOptions
 
-  DataOptions data() const { return {rank_tol, extra, device}; }       // the options of the data
-  Regularization regularization() const { return {max_rank, ridge}; }  // the options of one fit
+  DataOptions data() const { return {rank_tol, extra, device, scale}; }  // the options of the data
+  Regularization regularization() const { return {max_rank, ridge}; }    // the options of one fit
 };
 
 }  // namespace cgmca

@@ -37,6 +37,7 @@ struct DomainMap {
   Matrix mixing;    // M: k×c   their place in the common space, z = M t; M Mᵀ = C             (12)
   Matrix loadings;  // P: d×q   covariance of the features with the first q canonical scores   (16)
   Vector variance;  // d        of each feature
+  Vector scale;     // D: d     what the features were divided by for the fit; empty if they were not              (62)
   // For more than two domains: covariance of the features with the scores of domain j, d×c_j; empty for its own, and
   // for a domain that is absent. Two domains have loadings · diag(singular_B). See Model::cross_loadings.         (40)
   std::vector<Matrix> cross_loadings;
@@ -48,6 +49,7 @@ struct DomainMap {
   Index scores() const { return weights.rows(); }  // c
   Matrix matrix() const;               // A = M T, k×d                                                      (13)
   Vector offset() const;               // b = -A mean: g(x) = A x + b
+  Matrix scaled_weights() const;       // T D, which acts on (x - mean) / D
   Vector covariance_spectrum() const;  // the c nonzero eigenvalues of C = M Mᵀ, descending
 
   void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
@@ -72,7 +74,7 @@ struct Certificate {
   explicit Certificate(Index domains = 2);
 
   std::vector<double> constraint_residuals;  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                                  (15)
-  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i in it                             (24)
+  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i in it, at its scale               (24)
   Matrix weights;                        // w: m×m, the graph; [[0, 1], [1, 0]] for two domains
   double objective = 0;  // (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F², or (26) with a ridge            (1) (36)
   double bound = 0;      // no maps go below it: (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))             (14) (38)
@@ -110,6 +112,7 @@ struct FitSettings {
   std::vector<Index> max_rank;              // 0: no limit
   std::vector<Ridge> ridge;                 // of each domain
   std::optional<double> rank_tol;           // as that of DataOptions
+  bool scale = false;                       // likewise
   std::uint64_t seed = 0;                   // as that of MatchingOptions, for more than two domains
   Index random_starts = 0, max_sweeps = 0;  // likewise
   double max_seconds = 0;                   // likewise; 0: no limit
@@ -140,12 +143,18 @@ struct Model {
   Matrix score_covariance(Domain i, Domain j) const;
   // Cov(x_i, t_j), the covariance of a domain's features with another's scores, d_i×c_j. Throws MissingDomain. (40)
   Matrix cross_loadings(Domain i, Domain j) const;
+  // Θ_ff, the variance of each feature among all samples, of which DomainMap::variance has Θ̃_ff. It is NaN if the
+  // automatic ridge left nothing of Θ.   → d. Throws MissingDomain.                                               (24)
+  Vector sample_variance(Domain domain) const;
+  // T_i Θ_i T_iᵀ, the covariance of a domain's canonical scores among all samples; I without a ridge. Throws
+  // MissingDomain.                                                                                                (24)
+  Matrix sample_score_covariance(Domain domain) const;
   // corr(z_ip, z_jp) of each coordinate p of the common space, among the samples fitted; 0 if a covariance has no
   // variance in p.   → k. Throws MissingDomain.
   Vector common_correlations(Domain i, Domain j) const;
 
-  // In words, what the user should know before trusting the model: a saturated fit, correlations above 1, an optimum
-  // that is not proven.
+  // In words, what the user should know before trusting the model: a saturated or half-saturated fit, correlations
+  // above 1, an optimum that is not proven, units that decide what a ridge leaves.
   std::vector<std::string> warnings() const;
 
   // The model without the other domains' maps, for shipping one side alone. Throws MissingDomain.

@@ -26,6 +26,7 @@ struct PermutationOptions {
   std::optional<double> rank_tol;             // as that of a fit
   std::function<void(double done)> progress;  // told the part done of the present correlation; may throw to stop
   Graph graph = "full";                       // for more than two domains, as that of a fit
+  bool scale = false;                         // as that of a fit
 };
 
 // What the test found.

@@ -100,13 +100,13 @@ struct TuneOptions {
   std::vector<Index> ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
   // Each is tried with each ridge. Empty: no limit with every ridge, and without a ridge 5, 10, 20, … too.
   std::vector<Index> max_ranks;
-  std::vector<Ridge> ridges;                  // empty: 0, 0.01, 0.1, 1, 3, 10, 30, 100, auto
-  std::optional<Criterion> criterion;         // default: classification if there are labels, else translation
-  TransferLabels labels;                      // for classification of two domains
-  PairSamples pairs;                          // for partner, and for ties of classification of two domains
-  MatchedLabels matched;                      // for more than two domains, instead of labels and pairs
-  Graph graph = "full";                       // for more than two domains, as that of a fit
-  DataOptions data;                           // rank_tol and extra samples
+  std::vector<Ridge> ridges;           // empty: 0, 0.01, 0.1, 1, 3, 10, 30, 100, auto
+  std::optional<Criterion> criterion;  // default: classification if there are labels, else translation
+  TransferLabels labels;               // for classification of two domains
+  PairSamples pairs;                   // for partner, and for ties of classification of two domains
+  MatchedLabels matched;               // for more than two domains, instead of labels and pairs
+  Graph graph = "full";                // for more than two domains, as that of a fit
+  DataOptions data;  // rank_tol, extra samples, and scale, with which errors are of features at unit variance too
   std::function<void(double done)> progress;  // told the part done after each training set; may throw to stop
 };
 
@@ -145,9 +145,10 @@ struct TuneResult {
   std::array<Score, kCriteria.size()> unmapped, target_only;
   // Sentences for people: if a baseline does as well or better, or if nothing can be told apart.
   std::vector<std::string> remarks;
-  Index domains = 2;  // m
-  Index samples = 0;  // matched ones
-  FoldOptions folds;  // with the repeats that were made
+  Index domains = 2;   // m
+  Index samples = 0;   // matched ones
+  FoldOptions folds;   // with the repeats that were made
+  bool scale = false;  // as it was asked for
 
   const Candidate& choice() const { return trials[chosen].candidate; }  // the one to use
 };

@@ -9,6 +9,7 @@ import sys
 import warnings
 from typing import Any, Callable, Optional, Sequence, Type, TypeVar, cast
 
+import numpy as np
 from sklearn.utils import check_array as _check_array
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -98,6 +99,12 @@ def as_fraction(name: str, value: Any) -> Optional[float]:
     if number is not None and not 0 <= number < 1:
         raise ValueError(f"{name} is {value}; it must be a fraction of the largest singular value, from 0 to 1")
     return number
+
+
+def as_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
 
 
 def as_count(name: str, value: Any) -> Optional[int]:

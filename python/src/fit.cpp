@@ -70,11 +70,12 @@ struct Settings {
   explicit Settings(const py::kwargs& arguments) {
     const Keywords given(arguments, "a fit",
                          {"covariances", "rank_tol", "max_rank", "ridge", "extra", "graph", "seed", "random_starts",
-                          "max_sweeps", "max_seconds"});
+                          "max_sweeps", "max_seconds", "scale"});
     given.take("covariances", covariances);
     given.take("rank_tol", options.rank_tol);
     given.take("max_rank", options.max_rank);
     given.take("ridge", options.ridge);
+    given.take("scale", options.scale);
     given.take("extra", extra);
     options.extra = pointers_to(extra);
     MatchingOptions& matching = options.matching;

@@ -38,7 +38,7 @@ py::dict settings_of(const FittedModel& self) {
   const FitSettings& settings = self.model.settings;
   return py::dict("covariance"_a = tuple_of(settings.covariance), "components"_a = tuple_of(settings.components),
                   "max_rank"_a = tuple_of(settings.max_rank), "ridge"_a = tuple_of(settings.ridge),
-                  "rank_tol"_a = settings.rank_tol, "seed"_a = settings.seed,
+                  "rank_tol"_a = settings.rank_tol, "scale"_a = settings.scale, "seed"_a = settings.seed,
                   "random_starts"_a = settings.random_starts, "max_sweeps"_a = settings.max_sweeps,
                   "max_seconds"_a = settings.max_seconds);
 }

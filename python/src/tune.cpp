@@ -56,9 +56,10 @@ struct Search {
   std::vector<std::optional<Summary>> extra;  // of each domain
 
   Search(std::shared_ptr<Folds> folds_, const py::kwargs& arguments) : folds(std::move(folds_)) {
-    const Keywords given(arguments, "tune",
-                         {"families", "ranks", "max_ranks", "ridges", "criterion", "rank_tol", "extra", "graph",
-                          "samples", "more1", "references", "reference_labels", "queries", "query_labels", "labels"});
+    const Keywords given(
+        arguments, "tune",
+        {"families", "ranks", "max_ranks", "ridges", "criterion", "rank_tol", "extra", "graph", "samples", "more1",
+         "references", "reference_labels", "queries", "query_labels", "labels", "scale"});
     std::vector<std::string> families;
     std::string criterion;
     given.take("families", families);
@@ -67,6 +68,7 @@ struct Search {
     given.take("ridges", options.ridges);
     given.take("criterion", criterion);
     given.take("rank_tol", options.data.rank_tol);
+    given.take("scale", options.data.scale);
     for (const auto& one : families) options.families.push_back(need_choice(one, kFamilies, "covariance to tune"));
     if (given.has("criterion")) options.criterion = need_choice(criterion, kCriteria, "criterion");
     given.take("graph", options.graph);
@@ -141,10 +143,11 @@ void bind_folds(py::module_& module) {
 py::dict test_by_permutation(const py::object& samples, const py::object& sample_weight, const py::object& progress,
                              const py::kwargs& arguments) {
   const Keywords given(arguments, "permutation_test",
-                       {"max_rank", "ridge", "rank_tol", "permutations", "seed", "level", "graph"});
+                       {"max_rank", "ridge", "rank_tol", "permutations", "seed", "level", "graph", "scale"});
   PermutationOptions test;
   Regularization options;
   given.take("rank_tol", test.rank_tol);
+  given.take("scale", test.scale);
   given.take("permutations", test.permutations);
   given.take("seed", test.seed);
   given.take("level", test.level);

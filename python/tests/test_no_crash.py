@@ -277,7 +277,7 @@ def test_functions_take_no_junk(table):
         if name in right:
             attempts += calls(name, function, right[name], 40, 5)
     for key in ("rank_tol", "max_rank", "ridge", "extra", "graph", "seed", "random_starts", "max_sweeps", "max_seconds",
-                "covariances", "progress"):
+                "covariances", "scale", "progress"):
         for junk in JUNK:
             given = {"covariances": [identity, identity], key: junk}
             attempts.append((f"fit({key}={shown([junk])})", lambda given=given: _core.fit(summary, **given)))

@@ -129,6 +129,7 @@ std::shared_ptr<Settings> settings_of(const cgmca_fit_options& given, const std:
   const Regularization regularization = regularization_of(given, features.size());
   FitOptions& options = settings->options;
   if (given.rank_tol != 0) options.rank_tol = given.rank_tol;
+  options.scale = given.scale != 0;
   options.max_rank = regularization.max_rank;
   options.ridge = regularization.ridge;
   options.matching = matching_of(given, features.size());

@@ -199,6 +199,7 @@ cgmca_status cgmca_permutation_test(const cgmca_view* X, int domains, const cgmc
     if (seed != 0) test.seed = seed;
     if (level != 0) test.level = level;
     if (given.rank_tol != 0) test.rank_tol = given.rank_tol;
+    test.scale = given.scale != 0;
     test.graph = graph_of(given, samples.size());
     const Regularization regularization = regularization_of(given, samples.size());
     const auto found = std::make_shared<PermutationTest>();

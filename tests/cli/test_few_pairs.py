@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import datasets
 
 from conftest import write_png
 
@@ -38,6 +39,51 @@ def test_a_saturated_fit_is_warned_of_and_still_written(wide):
     assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m", "-q").err == ""
     assert wide.ok("info", "m", "--json").json["warnings"]
     assert wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "--max-rank", 6, "-o", "m").err == ""
+
+
+def test_a_half_saturated_fit_is_warned_of_first(folder):
+    random = np.random.default_rng(3)
+    np.save(folder / "c.npy", random.normal(size=(30, 20)))
+    np.save(folder / "d.npy", random.normal(size=(30, 20)) * np.r_[1e6, np.ones(19)])
+    result = folder.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "m")
+    assert "11 of their 20 canonical correlations are 1 whatever the data" in result.err
+    first = folder.ok("info", "m", "--json").json["warnings"][0]
+    assert first.startswith("the fit is half saturated") and "--max-rank" in first
+
+
+@pytest.fixture
+def wine(folder):
+    """w1.npy, w2.npy: chemistry of 178 wines. One feature of domain 2 is a thousand times larger than the others."""
+    wines = datasets.load_wine().data
+    np.save(folder / "w1.npy", wines[:, :6])
+    np.save(folder / "w2.npy", wines[:, 6:])
+    return folder
+
+
+def test_features_are_scaled_where_units_decide(wine):
+    def r2(*options):
+        found = wine.ok("tune", "w1.npy", "w2.npy", "--ridges", "0.1,1,10", "--max-ranks", "all", *options, "--json").json
+        return 1 - min(trial["translation"]["mean"] for trial in found["trials"]), found
+
+    raw, told = r2()
+    assert len(told["remarks"]) == 1 and "1 of the 7 features of domain 2 holds 99 %" in told["remarks"][0]
+    scaled, quiet = r2("--scale")
+    assert raw < 0.17 and scaled > 0.3 and quiet["remarks"] == [] and quiet["scale"] is True
+    assert "use --scale, which" in wine.ok("fit", "w1.npy", "w2.npy", "--ridge", 0.1, "-o", "raw").err
+    fitted = wine.ok("fit", "w1.npy", "w2.npy", "--ridge", 0.1, "--cov", "identity:3", "--scale", "-o", "m", "--json")
+    assert fitted.err == "" and fitted.json["scale"] is True
+    wine.ok("verify", "m", "w1.npy", "w2.npy")
+    assert "features at unit variance" in wine.ok("info", "m").out
+    for i in (1, 2):  # the maps take samples as they are
+        w = np.load(wine / f"w{i}.npy")
+        np.save(wine / f"u{i}.npy", w / w.std(axis=0, ddof=1))
+        wine.ok("apply", "m", "--domain", i, f"w{i}.npy", "-o", f"z{i}.npy", "-q")
+    wine.ok("fit", "u1.npy", "u2.npy", "--ridge", 0.1, "--cov", "identity:3", "-o", "u", "-q")
+    for i in (1, 2):
+        wine.ok("apply", "u", "--domain", i, f"u{i}.npy", "-o", "v.npy", "-q")
+        assert np.allclose(np.load(wine / "v.npy"), np.load(wine / f"z{i}.npy"), atol=1e-9)
+    tuned = wine.ok("fit", "w1.npy", "w2.npy", "--tune", "--ridges", "0.1,1", "--scale", "-o", "t", "--json").json
+    assert tuned["scale"] is True and wine.ok("tune", "w1.npy", "w2.npy", "--scale").out.count("--scale") == 1
 
 
 def test_the_ridge_holds_for_the_regularized_covariance(wide):

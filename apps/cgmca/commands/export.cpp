@@ -59,6 +59,7 @@ std::vector<Array> arrays_of(const Model& model) {
     add("b", map.offset());
     add("mean", map.mean);
     add("variance", map.variance);
+    if (map.scale.size() > 0) add("scale", map.scale);
     add("weights", map.weights, map.feature_names);
     add("mixing", map.mixing);
     add("loadings", map.loadings);
@@ -174,7 +175,7 @@ void add_export(CLI::App& app, Session& session) {
       "For domain 1, and with 2, 3, … for the others:\n"
       "  A1, b1        the map: A1*x + b1 is what apply makes of a sample x (a column)\n"
       "  mean1         of the features; b1 = -A1*mean1\n"
-      "  variance1     of each feature\n"
+      "  variance1     of each feature; scale1, if fit had --scale: what the features were divided by\n"
       "  weights1      canonical scores t = weights1*(x - mean1), and mixing1: A1 = mixing1*weights1\n"
       "  loadings1     covariance of the features with the first canonical scores\n"
       "  covariance1   what was prescribed for A1*x + b1, and residual1, how far it is missed, relative to it\n"

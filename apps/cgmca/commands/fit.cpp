@@ -43,6 +43,7 @@ struct FitArguments {
   const CLI::Option* seed = nullptr;
   Index calibrate = 0;
   double rank_tol = -1;
+  bool scale = false;
   Limits limits;
 };
 
@@ -125,6 +126,7 @@ struct Input {
 DataOptions data_options(const FitArguments& options, const ExtraSamples& extra) {
   DataOptions data;
   if (options.rank_tol >= 0) data.rank_tol = options.rank_tol;
+  data.scale = options.scale;
   data.extra = pointers(extra);
   return data;
 }
@@ -191,7 +193,7 @@ FitOptions fit_options(const FitArguments& options, const Input& input) {
     result = input.tuned->choice().options(data);
   } else {
     const Regularization regularization = options.regularization.parse(domains);
-    result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}};
+    result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}, {}, data.scale};
   }
   result.matching = options.matching.parse(domains);
   result.device = options.device;
@@ -261,6 +263,7 @@ void add_fit(CLI::App& app, Session& session) {
   add_covariance_options(command, options->covariances);
   add_matching_options(command, options->matching);
   add_regularization_options(command, options->regularization);
+  add_scale_option(command, options->scale);
   add_extra_options(command, options->extra);
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);

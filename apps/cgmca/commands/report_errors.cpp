@@ -33,12 +33,12 @@ void add_error_bars(report::Page& page, const Model& model) {
                       {},
                       "Root mean square over the features of the standard error of lmmse translations from all other "
                       "domains, as a part of the domain's standard deviation. Promised: by degrees of freedom, which "
-                      "is right if directions were not chosen among many."};
+                      "is given if directions were not chosen among many."};
   if (calibrated) table.columns.push_back(fmt::format("measured on {} held-out parts", model.calibration_folds));
   std::vector<report::Series> series;
   for (const Domain to : all_domains(model.count())) {
     const Translation lmmse = translation(promised, promised.others(to), to);
-    const double spread = root_mean_square(model.domain(to).variance.cwiseMax(0).cwiseSqrt());
+    const double spread = root_mean_square(model.sample_variance(to).cwiseMax(0).cwiseSqrt());
     table.rows.push_back({domain_title(model, to), percent(root_mean_square(lmmse.standard_error) / spread),
                           percent(root_mean_square(lmmse.errors.scale) / spread)});
     if (!calibrated) continue;

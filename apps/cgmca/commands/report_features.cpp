@@ -184,7 +184,7 @@ void add_features(Page& page, const Model& model, const Seen* seen, const std::o
     } else {
       page.text(
           fmt::format("Of {}: not known. The fit whitened it with {}, so the model does not hold its covariances.",
-                      domain_title(model, domain), constrained_text(model.certificate.constrained[slot(domain)])));
+                      domain_title(model, domain), constrained_text(model, domain)));
     }
   }
   if (!known.empty()) add_directions(page, model, known);

@@ -51,7 +51,7 @@ void add_facts(Page& page, const Model& model) {
     const auto& map = model.domains[slot(d)];
     return map ? fmt::format("{}", map->features()) : std::string("absent");
   });
-  row("whitened with", [&](Domain d) { return constrained_text(certificate.constrained[slot(d)]); });
+  row("whitened with", [&](Domain d) { return constrained_text(model, d); });
   row("rank", [&](Domain d) { return fmt::format("{}", certificate.ranks[slot(d)]); });
   row("covariance", [&](Domain d) { return model.covariances[slot(d)]; });
   row("its rank", [&](Domain d) { return fmt::format("{}", certificate.covariance_ranks[slot(d)]); });

@@ -22,6 +22,7 @@ struct TuneArguments {
   TuningSpecs tuning;
   MatchingSpecs matching;
   ExtraSources extra;
+  bool scale = false;
   Index permutations = 0;
   std::string output;
 };
@@ -38,6 +39,7 @@ void run(const Session& session, TuneArguments& options) {
   const ExtraSamples extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
   DataOptions data;
   data.extra = pointers(extra);
+  data.scale = options.scale;
   options.tuning.keep = options.permutations > 0;
   const Tuning tuning = run_tuning(session, reader, options.tuning, data, graph, options.pairs.input);
 
@@ -51,6 +53,7 @@ void run(const Session& session, TuneArguments& options) {
     settings.permutations = options.permutations;
     settings.seed = options.tuning.folds.seed;
     settings.graph = graph;
+    settings.scale = options.scale;
     settings.progress = [&](double done) {
       progress.update(static_cast<Index>(done * static_cast<double>(options.permutations)));
       stop_if_interrupted();
@@ -81,6 +84,7 @@ void add_tune(CLI::App& app, Session& session) {
   add_tuning_options(command, options->tuning);
   add_graph_option(command, options->matching);
   add_extra_options(command, options->extra);
+  add_scale_option(command, options->scale);
   command
       .add_option(
           "--permutations", options->permutations,

@@ -103,6 +103,12 @@ std::vector<const Summary*> pointers(const ExtraSamples& extra) {
   return result;
 }
 
+void add_scale_option(CLI::App& command, bool& scale) {
+  command.add_flag("--scale", scale,
+                   "Divide each feature by its standard deviation first, so that ridges, --max-rank and dataD "
+                   "covariances do not depend on units; the maps take samples as they are");
+}
+
 void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
   command
       .add_option("--max-rank", specs.max_rank,

@@ -41,6 +41,8 @@ struct RegularizationSpecs {
   void check() const;                         // their form; throws UsageError
   Regularization parse(Index domains) const;  // throws UsageError
 };
+// --scale: features are divided by their standard deviations.
+void add_scale_option(CLI::App& command, bool& scale);
 void add_regularization_options(CLI::App& command, RegularizationSpecs& specs);
 
 }  // namespace cgmca::cli

@@ -341,6 +341,7 @@ Json describe(const TuneResult& result) {
           {"repeats", result.folds.repeats},
           {"seed", result.folds.seed},
           {"criterion", name(result.criterion)},
+          {"scale", result.scale},
           {"best", candidate(result.trials[result.best].candidate)},
           {"chosen", candidate(result.choice())},
           {"alike", result.alike},
@@ -381,9 +382,11 @@ std::string describe_text(const TuneResult& result) {
     text += fmt::format("    {:<38}{:.4f} ± {:.4f}\n", what, scores.mean, scores.standard_error);
   }
   const Candidate& choice = result.choice();
-  text += fmt::format("* best, → {}: --cov {}{}{}\n", rule_text(result), choice.covariance_name(),
-                      choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
-                      choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)));
+  text +=
+      fmt::format("* best, → {}: --cov {}{}{}\n", rule_text(result), choice.covariance_name(),
+                  choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
+                  fmt::format("{}{}", choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)),
+                              result.scale ? " --scale" : ""));
   for (const std::string& remark : result.remarks) text += fmt::format("note: {}\n", remark);
   return text;
 }

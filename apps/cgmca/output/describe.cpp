@@ -150,10 +150,12 @@ std::string pairs_text(Index pairs, double weight) {
                                               : fmt::format("{} of the weight {:.9g}", pairs, weight);
 }
 
-std::string constrained_text(const Regularized& covariance) {
+std::string constrained_text(const Model& model, Domain domain) {
+  const Regularized& covariance = model.certificate.constrained[slot(domain)];
   std::string text = covariance.data == 1 ? "Θ" : fmt::format("{:.4g} Θ", covariance.data);
   if (covariance.ridge != 0) text += fmt::format(" + {:.4g} I", covariance.ridge);
-  return fmt::format("{} of {} samples", text, covariance.samples);
+  return fmt::format("{} of {} samples{}", text, covariance.samples,
+                     model.settings.scale ? ", features at unit variance" : "");
 }
 
 // Which covariance the constraints hold for, unless it is simply that of the pairs.
@@ -164,7 +166,7 @@ void add_constrained(Rows& rows, const Model& model) {
   };
   if (std::all_of(constrained.begin(), constrained.end(), plain)) return;
   std::vector<std::string> texts;
-  for (const Regularized& one : constrained) texts.push_back(constrained_text(one));
+  for (const Domain domain : all_domains(model.count())) texts.push_back(constrained_text(model, domain));
   rows.emplace_back("hold for", fmt::format("{}  (Θ: their covariance)", fmt::join(texts, "; ")));
 }
 
@@ -194,6 +196,7 @@ Json describe(const Model& model) {
     object["constrained"].push_back(
         {{"data", covariance.data}, {"ridge", covariance.ridge}, {"samples", covariance.samples}});
   }
+  object["scale"] = model.settings.scale;
   object["calibration_folds"] = model.calibration_folds == 0 ? Json(nullptr) : Json(model.calibration_folds);
   object["warnings"] = Json::array();
   for (const std::string& warning : model.warnings()) object["warnings"].push_back(in_options(warning));
@@ -234,6 +237,7 @@ std::string describe_text(const Model& model) {
                                                      fmt::join(certificate.constraint_residuals, "  "))}});
   rows.emplace_back("sketch", sketch_text(certificate));
   add_constrained(rows, model);
+  if (model.settings.scale) rows.emplace_back("scale", "each feature was divided by its standard deviation");
   rows.insert(rows.end(), {{"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
                                                      certificate.min_gap, two ? "correlations" : "directions")},
                            {"route", certificate.route}});

@@ -18,7 +18,7 @@ std::string describe_text(const Summary& summary);
 std::string pairs_text(Index pairs, double weight);
 
 // The covariance a domain's constraint holds for: "Θ of 134 samples", "Θ + 0.012 I, Θ of 1345 samples".
-std::string constrained_text(const Regularized& covariance);
+std::string constrained_text(const Model& model, Domain domain);
 
 Json list(const Vector& values);
 

@@ -54,8 +54,10 @@ std::string in_options(const std::string& message) {
   // Whole words that are no part of a name or a path.
   static const std::regex max_rank("(^|[^-\\w./'])max_rank(?![-\\w./'])");
   static const std::regex permutation_test("(^|[^-\\w./'])permutation_test(?![-\\w./'])");
-  return std::regex_replace(std::regex_replace(message, max_rank, "$1--max-rank"), permutation_test,
-                            "$1'cgmca tune --permutations'");
+  static const std::regex option("the option (scale|calibrate)\\b");
+  const std::string with_ranks = std::regex_replace(message, max_rank, "$1--max-rank");
+  return std::regex_replace(std::regex_replace(with_ranks, permutation_test, "$1'cgmca tune --permutations'"), option,
+                            "--$1");
 }
 
 void print(const std::string& text) {

@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._base import (accepts_old_names, as_choice, as_count, as_fraction, as_number, check_array, check_n_features,
+from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fraction, as_number, check_array, check_n_features,
                      validate_data, warn_user)
 from .._data import device, tables
 from .._data.domains import (all_given, as_given, by_number, given, holds_domains, is_dict, label, labels, names_of_new,
@@ -62,6 +62,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     ridge : float, 'auto', or a list of these, one for each domain
         Whiten Θ + ridge · tr(Θ)/d · I instead of the sample covariance Θ of a domain; 'auto' shrinks it as
         scikit-learn's OAS does. The constraint then holds for the regularized covariance.
+    scale : bool
+        Divide each feature by its standard deviation first, so that ``ridge``, ``max_rank`` and 'data' covariances do
+        not depend on the units of the features. The maps take raw samples all the same.
     rank_tol : float, optional
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
@@ -124,11 +127,13 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     n_features_in_: int
     summary_: _core.Summary
+    scale = False  # an estimator of 0.2 that comes from a pickle has no attribute of this name
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
                  calibrate: Optional[int] = None, graph: Any = "full", random_state: Any = 0, random_starts: int = 3,
-                 max_sweeps: int = 5000, max_seconds: Optional[float] = None, device: str = "cpu") -> None:
+                 max_sweeps: int = 5000, max_seconds: Optional[float] = None, device: str = "cpu",
+                 scale: bool = False) -> None:
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
@@ -136,6 +141,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         self.rank_tol = rank_tol
         self.accumulate = accumulate
         self.device = device
+        self.scale = scale
         self.calibrate = calibrate
         self.graph = graph
         self.random_state = random_state
@@ -814,7 +820,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                 "rank_tol": as_fraction("rank_tol", self.rank_tol),
                 "max_rank": [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", self.max_rank, m)],
                 "ridge": [as_ridge(one) for one in per_domain("ridge", self.ridge, m)], "extra": extra or [None] * m,
-                "graph": self.graph,
+                "graph": self.graph, "scale": as_flag("scale", self.scale),
                 **as_search(self.random_state, self.random_starts, self.max_sweeps, self.max_seconds)}
 
     def _refuse_to_calibrate(self, method: str) -> None:
@@ -984,7 +990,8 @@ class MCA(CGMCA):
     ----------
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
-    max_rank, ridge, rank_tol, accumulate, device, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds
+    max_rank, ridge, rank_tol, accumulate, device, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds, \
+scale
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -1002,10 +1009,11 @@ class MCA(CGMCA):
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
                  rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
                  graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
-                 max_seconds: Optional[float] = None, device: str = "cpu") -> None:
+                 max_seconds: Optional[float] = None, device: str = "cpu", scale: bool = False) -> None:
         super().__init__("identity", n_components, max_rank=max_rank, ridge=ridge, rank_tol=rank_tol,
                          accumulate=accumulate, calibrate=calibrate, graph=graph, random_state=random_state,
-                         random_starts=random_starts, max_sweeps=max_sweeps, max_seconds=max_seconds, device=device)
+                         random_starts=random_starts, max_sweeps=max_sweeps, max_seconds=max_seconds, device=device,
+                         scale=scale)
 
 
 def _around_set_output(wrapped: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional
 import numpy as np
 
 from .. import _core
-from .._base import accepts_old_names, as_count, as_fraction, warn_user
+from .._base import accepts_old_names, as_count, as_flag, as_fraction, warn_user
 from .._data import tables
 from .._data.domains import labels, new_domains
 from .._estimators.certificate import FitWarning
@@ -46,7 +46,7 @@ class PermutationTest:
 def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
                      max_rank: Any = None, ridge: Any = 0.0, rank_tol: Optional[float] = None,
                      permutations: int = 1000, seed: int = 1, level: float = 0.05, graph: Any = "full",
-                     progress: Optional[Callable[[float], object]] = None) -> PermutationTest:
+                     progress: Optional[Callable[[float], object]] = None, scale: bool = False) -> PermutationTest:
     """How many canonical correlations are real, from pairs or, for normal data, from their `Summary`.
 
     For more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions are.
@@ -61,6 +61,8 @@ def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Op
     For more than two domains the samples of all but the first are shuffled, each domain independently. The j-th best
     direction that the domains share, along the edges of ``graph``, is compared with the best one of the shuffled
     samples.
+
+    ``max_rank``, ``ridge``, ``rank_tol`` and ``scale`` are as for `CGMCA`.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Op
     found = _core.permutation_test(
         samples, weights, progress, max_rank=[as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
         ridge=[as_ridge(one) for one in per_domain("ridge", ridge, m)], rank_tol=as_fraction("rank_tol", rank_tol),
-        permutations=permutations, seed=seed, level=level, graph=graph)
+        permutations=permutations, seed=seed, level=level, graph=graph, scale=as_flag("scale", scale))
     for remark in found["remarks"]:
         warn_user(remark, FitWarning)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"], found["remarks"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 import numpy as np
 
 from .. import _core
-from .._base import accepts_old_names, as_count, as_fraction, check_array
+from .._base import accepts_old_names, as_count, as_flag, as_fraction, check_array
 from .._data import tables
 from .._data.domains import by_number, new_domains
 from .._data.domains import labels as called
@@ -90,7 +90,7 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
          queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None,
          references: Optional[ArrayLike] = None, folds: int = 5, repeats: Optional[int] = None, seed: int = 1,
          rank_tol: Optional[float] = None, extra: Any = None, sample_weight: Optional[ArrayLike] = None,
-         graph: Any = "full", progress: Optional[Callable[[float], object]] = None) -> TuneResult:
+         graph: Any = "full", progress: Optional[Callable[[float], object]] = None, scale: bool = False) -> TuneResult:
     """Try settings by cross-validation over the pairs, or over matched samples of more than two domains.
 
     The pairs are read once: each fold is a summary, each training set a merge of them, and one factorization of it
@@ -133,8 +133,9 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     folds, repeats, seed : int
         Number of folds, how often the pairs are divided anew (default: 10 times for up to 100 pairs, 1000/n for
         more), and the seed of both.
-    rank_tol, graph, extra, sample_weight
-        As for `CGMCA` and its `fit`; ``graph`` is for more than two domains. A pair and its weight are in one fold;
+    rank_tol, graph, extra, sample_weight, scale
+        As for `CGMCA` and its `fit`; ``graph`` is for more than two domains, and with ``scale`` the errors are of
+        features at unit variance too. A pair and its weight are in one fold;
         'classification' and 'partner' count each pair of a weight above 0 once.
     progress : callable, optional
         Called with the part done, from 0 to 1.
@@ -181,7 +182,7 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         lambda dealing: _core.Folds([rows.shape[1] for rows in arrays], *dealing).with_more(arrays, weights),
         domain_names or [None] * m, names, covariance=covariance, n_components=n_components, max_rank=max_rank,
         ridge=ridge, criterion=criterion, folds=folds, repeats=repeats, seed=seed, rank_tol=rank_tol, extra=extra,
-        graph=graph, progress=progress, **chosen)
+        graph=graph, progress=progress, scale=scale, **chosen)
 
 
 def _of_pairs(arrays: List[Any], names: Sequence[Any], classes: Any, criterion: Optional[str], *, labelled_X: Any,
@@ -211,7 +212,8 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names
                names: Sequence[Optional[Sequence[str]]], *, covariance: Any = None, n_components: Any = None,
                max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
                repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra: Any = None,
-               graph: Any = "full", progress: Optional[Callable[[float], object]] = None, **chosen: Any) -> TuneResult:
+               graph: Any = "full", progress: Optional[Callable[[float], object]] = None, scale: bool = False,
+               **chosen: Any) -> TuneResult:
     """`tune` of the folds make((folds, repeats, seed)), which workers may deal. `names` are those of the features.
 
     `chosen` are the samples themselves and their labels, for the criteria that need them.
@@ -226,10 +228,12 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names
     grid = {"families": families, "ranks": [as_count("n_components", k) or 0 for k in _list(n_components)],
             "max_ranks": [as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
             "ridges": [as_ridge(value) for value in _list(ridge)], "criterion": criterion,
-            "rank_tol": as_fraction("rank_tol", rank_tol), "extra": more, "graph": graph}
+            "rank_tol": as_fraction("rank_tol", rank_tol), "extra": more, "graph": graph,
+            "scale": as_flag("scale", scale)}
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
     warn_of_slow_kernels()
-    return _result(_core.tune(dealt, progress, **grid, **chosen), {} if full else {"graph": graph})
+    fixed: Dict[str, Any] = {**({} if full else {"graph": graph}), **({"scale": True} if grid["scale"] else {})}
+    return _result(_core.tune(dealt, progress, **grid, **chosen), fixed)
 
 
 def tune_parts(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names: Sequence[Optional[str]],

@@ -79,7 +79,7 @@ def tune(X: Any, y: Any = None, *, sample_weight: Any = None, **settings: Any) -
     """`cgmca.tune` over the matched samples of two or more Dask arrays or data frames, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
+    rank_tol, extra, graph, scale and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
     refused. Each part of the data is divided into folds separately, so other chunks give other folds.
     """
     names, domains, weights = _matched(X, y, sample_weight)

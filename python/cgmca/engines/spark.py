@@ -89,7 +89,7 @@ def tune(frame: Any, X: Any = None, y: Optional[Columns] = None, *, weight: Opti
     """`cgmca.tune` over the matched samples of a Spark data frame, in one pass.
 
     ``settings`` are those of `cgmca.tune`: covariance, n_components, max_rank, ridge, criterion, folds, repeats, seed,
-    rank_tol, extra, graph and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
+    rank_tol, extra, graph, scale and progress. The criteria 'classification' and 'partner' need the pairs themselves and are
     refused. Each partition is divided into folds separately, so other partitions give other folds.
     """
     names, source = _source(frame, X, y, weight)

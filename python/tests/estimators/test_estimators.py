@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -158,6 +159,38 @@ def test_a_ridge_prescribes_the_regularized_covariance(ridge):
             assert np.isclose(1 - constrained.data, shrinkage, rtol=1e-8)
         else:
             assert np.isclose(constrained.ridge, setting * np.var(Z, axis=0, ddof=1).mean())
+
+
+@pytest.mark.parametrize("settings", [dict(ridge=0.5), dict(max_rank=4), dict(covariance="data1"), dict(ridge="auto")])
+@pytest.mark.parametrize("domains", [2, 3])
+def test_scaled_fits_do_not_depend_on_units(settings, domains):
+    raw = [X * 10.0 ** np.random.default_rng(i).integers(-4, 5, X.shape[1]) for i, X in
+           enumerate([*make_pairs(), make_pairs(seed=5)[0]][:domains])]
+    unit = [X / X.std(axis=0, ddof=1) for X in raw]
+    scaled = CGMCA(n_components=3, scale=True, **{"covariance": "identity", **settings}).fit(raw)
+    plain = CGMCA(n_components=3, **{"covariance": "identity", **settings}).fit(unit)
+    for own, others in zip(scaled.transform(raw), plain.transform(unit)):
+        assert relative(own, others) < 1e-8
+    if domains == 2:
+        size = raw[1].std(axis=0, ddof=1)
+        assert relative(scaled.predict(raw[0]) / size, plain.predict(unit[0])) < 1e-8
+        found, expected = (model.translate(X[1], return_std=True)[1] for model, X in ((scaled, raw), (plain, unit)))
+        assert relative(found / raw[0].std(axis=0, ddof=1), expected) < 1e-6
+
+
+def test_units_that_decide_are_told_and_scale_mends_them():
+    wines = load_wine().data
+    X, Y = wines[:, :6], wines[:, 6:]
+    with pytest.warns(cgmca.FitWarning, match="1 of the 7 features of domain 2 holds 99 % of its variance.* scale"):
+        MCA(3, ridge=0.1).fit(X, Y)
+    MCA(3, ridge=0.1, scale=True).fit(X, Y)  # a warning would be an error
+    raw, scaled = (cgmca.tune(X, Y, ridge=[0.1, 1, 10], max_rank=[None], scale=scale) for scale in (False, True))
+    r2 = [1 - min(trial.errors["translation"][0] for trial in found.trials) for found in (raw, scaled)]
+    assert r2[0] < 0.17 and r2[1] > 0.3
+    assert "scale" in raw.remarks[0] and scaled.remarks == [] and scaled.estimator.scale is True
+    test = cgmca.permutation_test(X, Y * 1e-3, ridge=0.1, permutations=50, scale=True)
+    unit = cgmca.permutation_test(*(rows / rows.std(axis=0, ddof=1) for rows in (X, Y)), ridge=0.1, permutations=50)
+    assert np.allclose(test.p_values, unit.p_values)
 
 
 def test_extra_samples_better_a_domains_mean_and_covariance():

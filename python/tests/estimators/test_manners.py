@@ -206,6 +206,7 @@ def test_covariances_that_are_none_are_refused(pairs):
     dict(covariance="correlation", n_components=2, ridge="auto"),
     dict(covariance=("data1", "data1"), n_components=3, ridge=(0.25, "auto"), max_rank=(None, 4)),
     dict(covariance=("identity", "correlation"), n_components=3),
+    dict(n_components=2, ridge=0.1, scale=True),
 ])
 def test_load_restores_every_setting(tmp_path, pairs, settings):
     model = CGMCA(**settings).fit(*pairs)

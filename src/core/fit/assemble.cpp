@@ -4,6 +4,21 @@
 
 namespace cgmca {
 
+namespace {
+
+// The maps of x / D as maps of x: T D⁻¹; Cov(x, t) = D Cov(x / D, t).                                            (62)
+void undo_scale(DomainMap& map, const Vector& D) {
+  map.weights *= D.cwiseInverse().asDiagonal();
+  map.loadings = D.asDiagonal() * map.loadings;
+  map.variance.array() *= D.array().square();
+  for (Matrix& cross : map.cross_loadings) {
+    if (cross.size() > 0) cross = D.asDiagonal() * cross;
+  }
+  map.scale = D;
+}
+
+}  // namespace
+
 Model assemble(const Solution& solution, const Factors& factors) {
   Model model(factors.count());
   model.samples = factors.samples;
@@ -21,6 +36,7 @@ Model assemble(const Solution& solution, const Factors& factors) {
     for (const linalg::Array& cross : map.cross_loadings) {
       result.cross_loadings.push_back(cross.empty() ? Matrix() : linalg::download(cross));
     }
+    if (domain.scale.size() > 0) undo_scale(result, domain.scale);
     model.covariances[i] = map.C.description;
     model.domains[i] = std::move(result);
   }

@@ -111,13 +111,16 @@ Array congruent(const Array& Y, const Array& G) {
   return H;
 }
 
-// P_i T_iᵀ / √(n-1). So T_i Θ_ij T_jᵀ = Y_iᵀ G_ij Y_j comes from what was summed. Its roots and couplings are what the maps
+// P_i T_iᵀ / √(n-1), of features at their raw size. So T_i Θ_ij T_jᵀ = Y_iᵀ G_ij Y_j comes from what was summed. Its roots and couplings are what the maps
 // were made of, and would not show their own errors.
-std::vector<Array> weights_in_frame(const Solution& solution, const Moments& moments) {
+std::vector<Array> weights_in_frame(const Solution& solution, const Factors& factors) {
+  const Moments& moments = factors.data->moments;
   const Frame& frame = *moments.compressed->frame;
   std::vector<Array> Y;
   for (Index i = 0; i < moments.layout.domains(); ++i) {
-    const Array& T = solution.maps[static_cast<std::size_t>(i)].weights;
+    const Vector& scale = factors.domains[static_cast<std::size_t>(i)].scale;
+    Array T = solution.maps[static_cast<std::size_t>(i)].weights;
+    if (scale.size() > 0) T = linalg::scaled_rows(scale.cwiseInverse(), T.on().copy(T));
     const linalg::Places features = frame.features_of(i);
     Y.push_back(frame.times(i, T.on().gather_rows(T, features)));
     T.on().scale(Y.back(), 1 / std::sqrt(moments.freedom));
@@ -143,7 +146,7 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
                   [&](Index i, Index j) { add_cross(i, j, trace(map(i), ABt(scores(i), scores(j)), map(j))); });
   } else {
     const Compressed& sums = *moments.compressed;
-    const std::vector<Array> Y = weights_in_frame(solution, moments);
+    const std::vector<Array> Y = weights_in_frame(solution, factors);
     const auto inside = [&](Index i) -> const Array& { return Y[static_cast<std::size_t>(i)]; };
     for (Index i = 0; i < factors.count(); ++i) {
       const Array& pooled = factors.data->pooled[static_cast<std::size_t>(i)];

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/thresholds.hpp"
+#include "core/fit/graded.hpp"
 #include "core/model/regularization.hpp"
 #include "core/summary/compare.hpp"
 #include "core/summary/state.hpp"
@@ -63,6 +64,7 @@ const Summary* extra_of(const DataOptions& options, Domain domain, Index feature
 struct Sources {
   std::vector<WhiteningRequest> requests;
   std::vector<Vector> means;
+  std::vector<Vector> scales;  // empty, or of each domain
   std::vector<double> weights;
 };
 
@@ -108,6 +110,22 @@ Sources sources_of(const Summary& summary, const DataOptions& options, const std
     sources.weights.push_back(weight);
   }
   return sources;
+}
+
+// Divides the features by their standard deviations: S_i becomes D_i⁻¹ S_i.                                        (62)
+void scale_features(Sources& sources, FactorizedData& data) {
+  const linalg::Backend& on = data.moments.on();
+  for (std::size_t i = 0; i < sources.requests.size(); ++i) {
+    const Array &S = data.moments.S[i], &pooled = data.pooled[i];
+    const Vector variance = on.row_squared_norms(pooled.empty() ? S : pooled);
+    const bool varies = variance.maxCoeff() >= thresholds::kSmallestVariance;
+    const Vector sizes = varies ? unit_sizes(variance, sources.means[i]) : Vector(Vector::Ones(variance.size()));
+    const Vector inverse = sizes.cwiseInverse();
+    on.scale_rows(S, inverse);
+    if (!pooled.empty()) on.scale_rows(pooled, inverse);
+    sources.requests[i].mean = sources.means[i].cwiseProduct(inverse);
+    sources.scales.push_back(sizes);
+  }
 }
 
 // V_iᵀ X V_j, of ranks r_i and r_j; an empty V is [I; 0].
@@ -167,6 +185,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   require_room(summary);
   const auto data = std::make_shared<FactorizedData>(FactorizedData{moments(summary), {}});
   Sources sources = sources_of(summary, options, spectrum, *data);
+  if (options.scale) scale_features(sources, *data);
   const Moments& moments = data->moments;
   const std::size_t m = spectrum.size();
   Factors factors;
@@ -197,6 +216,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   factors.saturated = std::all_of(saturated.begin(), saturated.end(), [](char one) { return one != 0; });
   for (std::size_t i = 0; i < m; ++i) {
     factors.domains[i].mean = std::move(sources.means[i]);
+    if (options.scale) factors.domains[i].scale = std::move(sources.scales[i]);
     factors.domains[i].covariance.samples = sources.requests[i].samples;
     factors.domains[i].total_weight = sources.weights[i];
   }

@@ -89,14 +89,15 @@ std::pair<std::string, Index> named(const Covariance& covariance) {
 }
 
 FitSettings settings_of(const std::vector<Covariance>& covariances, const Regularization& options,
-                        std::optional<double> rank_tol, const MatchingOptions& matching) {
+                        const DataOptions& data, const MatchingOptions& matching) {
   FitSettings settings(static_cast<Index>(covariances.size()));
   for (std::size_t i = 0; i < covariances.size(); ++i) {
     std::tie(settings.covariance[i], settings.components[i]) = named(covariances[i]);
     settings.max_rank[i] = options.max_rank[i];
     settings.ridge[i] = options.ridge[i];
   }
-  settings.rank_tol = rank_tol;
+  settings.rank_tol = data.rank_tol;
+  settings.scale = data.scale;
   if (covariances.size() > 2) {
     settings.seed = matching.seed;
     settings.random_starts = matching.random_starts;
@@ -111,15 +112,15 @@ FitSettings settings_of(const std::vector<Covariance>& covariances, const Regula
 struct Factorization::Inside {
   std::vector<DomainInfo> domains;
   Factors factors;
-  std::optional<double> rank_tol;
+  DataOptions data;  // without the extra samples
 };
 
 Factorization::Factorization(const Summary& summary, const DataOptions& options) {
   if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
-  inside_ = std::make_unique<const Inside>(
-      Inside{summary.state().info, factorize_there(summary, options, spectrum), options.rank_tol});
+  inside_ = std::make_unique<const Inside>(Inside{
+      summary.state().info, factorize_there(summary, options, spectrum), {options.rank_tol, {}, {}, options.scale}});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
@@ -130,7 +131,7 @@ Model Factorization::fit(const std::vector<Covariance>& covariances, const Regul
   const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
   const Factors factors = regularize(inside_->factors, options);
   Model model = checked(finish(factors, C, matching), factors, inside_->domains);
-  model.settings = settings_of(C, options, inside_->rank_tol, matching);
+  model.settings = settings_of(C, options, inside_->data, matching);
   return model;
 }
 
@@ -153,7 +154,7 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
   }
   const Factors factors = regularize(factorize_there(summary, options.data(), spectrum), regularization);
   Model model = checked(finish(factors, C, options.matching), factors, summary.state().info);
-  model.settings = settings_of(C, regularization, options.rank_tol, options.matching);
+  model.settings = settings_of(C, regularization, options.data(), options.matching);
   return model;
 }
 

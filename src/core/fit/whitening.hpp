@@ -117,7 +117,8 @@ class WideWhitening final : public Whitening {
 struct WhitenedDomain {
   std::shared_ptr<const Whitening> whitening;
   Index features = 0;        // d of the measurements, the unit of ridges; tuning has fewer coordinates
-  Vector mean;               // d
+  Vector mean;               // d, of the features as they are
+  Vector scale;              // D: d, what they were divided by before all that follows; empty: 1
   double total_weight = 0;   // of its samples, extra ones included
   Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
   double trace = 0;          // tr Θ

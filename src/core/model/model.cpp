@@ -11,6 +11,7 @@
 #include "core/linalg/device.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/linalg/one_sample.hpp"
+#include "core/model/regularization.hpp"
 
 namespace cgmca {
 namespace {
@@ -26,6 +27,40 @@ std::string listed(const std::vector<int>& domains) {
   return text;
 }
 
+bool is_plain(const Model& model, std::size_t i) { return model.certificate.constrained[i].plain(); }
+
+// How many canonical correlations of two domains their ranks r_i force to be 1: n centred samples span n - 1 dimensions,
+// in which two subspaces have at least r_1 + r_2 - (n - 1) in common.
+Index forced(const Model& model, std::size_t i, std::size_t j) {
+  if (!is_plain(model, i) || !is_plain(model, j)) return 0;
+  return std::max<Index>(0, model.certificate.ranks[i] + model.certificate.ranks[j] - (model.samples - 1));
+}
+
+std::string forced_text(const Model& model, std::size_t i, std::size_t j) {
+  const Index count = forced(model, i, j), r_i = model.certificate.ranks[i], r_j = model.certificate.ranks[j];
+  return fmt::format(
+      "the fit is half saturated: the ranks {} and {} of domains {} and {} add up to more than {} {} less 1, so that "
+      "{} "
+      "of their {} canonical correlations {} 1 whatever the data, and the maps will not carry over to new samples. "
+      "Limit "
+      "max_rank to well below {}, give a ridge (auto, for instance), or let tune choose",
+      r_i, r_j, i + 1, j + 1, model.samples, model.count() == 2 ? "pairs" : "matched samples", count,
+      std::min(r_i, r_j), count == 1 ? "is" : "are", (model.samples - 1) / 2);
+}
+
+// Where ridges and max_rank work in units that decide.
+void warn_of_units(const Model& model, std::vector<std::string>& result) {
+  if (model.settings.scale) return;
+  for (std::size_t i = 0; i < model.domains.size(); ++i) {
+    const bool used = !is_plain(model, i) || model.certificate.ranks[i] == model.settings.max_rank[i];
+    if (!used || !model.domains[i]) continue;
+    const auto domain = static_cast<Domain>(i + 1);
+    const Vector variance = model.sample_variance(domain);
+    std::string sentence = units_decide(domain, variance.array().isNaN().select(0, variance));
+    if (!sentence.empty()) result.push_back(std::move(sentence));
+  }
+}
+
 void warn_of_two(const Model& model, std::vector<std::string>& result) {
   const Vector& correlations = model.certificate.singular_B;
   const Index most = std::max(model.certificate.ranks[0], model.certificate.ranks[1]);
@@ -35,6 +70,9 @@ void warn_of_two(const Model& model, std::vector<std::string>& result) {
                     "whatever the data, so the maps will not carry over to new samples. Limit max_rank to well below "
                     "{}, give a ridge (auto, for instance), or let tune choose",
                     model.samples, most, model.samples - 1));
+  } else if (const Index count = std::min(forced(model, 0, 1), correlations.size());
+             count > 0 && std::abs(correlations(count - 1) - 1) < thresholds::kSaturated) {
+    result.push_back(forced_text(model, 0, 1));
   }
   if (correlations(0) > 1 + thresholds::kSaturated) {
     const Index above = (correlations.array() > 1 + thresholds::kSaturated).count();
@@ -69,6 +107,14 @@ void warn_of_more(const Model& model, std::vector<std::string>& result) {
                     "correlated by 1 whatever the data, so the maps will not carry over to new samples. Limit max_rank "
                     "to well below {}, or give a ridge (auto, for instance)",
                     model.samples, rank, model.samples - 1));
+  } else {
+    std::pair<std::size_t, std::size_t> worst{0, 1};
+    for (std::size_t i = 0; i < model.domains.size(); ++i) {
+      for (std::size_t j = i + 1; j < model.domains.size(); ++j) {
+        if (forced(model, i, j) > forced(model, worst.first, worst.second)) worst = {i, j};
+      }
+    }
+    if (forced(model, worst.first, worst.second) > 0) result.push_back(forced_text(model, worst.first, worst.second));
   }
   if (most > 1 + thresholds::kSaturated) {
     result.push_back(
@@ -129,6 +175,8 @@ Model::Model(Index count_)
 Matrix DomainMap::matrix() const { return linalg::AB(mixing, weights); }
 Vector DomainMap::offset() const { return -linalg::AB(mixing, linalg::AB(weights, mean)); }
 
+Matrix DomainMap::scaled_weights() const { return scale.size() == 0 ? weights : Matrix(weights * scale.asDiagonal()); }
+
 Vector DomainMap::covariance_spectrum() const { return linalg::symmetric_eigenvalues(linalg::AtB(mixing, mixing)); }
 
 void DomainMap::check_features(Domain domain, const MatrixView& X) const {
@@ -186,6 +234,28 @@ Matrix Model::cross_loadings(Domain i, Domain j) const {
   return L;
 }
 
+// Θ̃ = α Θ + β D². A variance below 1e-9 of β is lost in the rounding of that sum.
+Vector Model::sample_variance(Domain domain) const {
+  const DomainMap& map = this->domain(domain);
+  const Regularized& covariance = certificate.constrained[slot(domain)];
+  if (covariance.plain()) return map.variance;
+  Vector ridge = Vector::Constant(map.features(), covariance.ridge);
+  if (map.scale.size() > 0) ridge.array() *= map.scale.array().square();
+  const Vector own = map.variance - ridge;
+  const double data = covariance.data > 0 ? covariance.data : std::nan("");
+  return (own.array() > 1e-9 * ridge.array()).select(own, 0.0) / data;
+}
+
+// T Θ Tᵀ = (I - β T D² Tᵀ) / α, because T Θ̃ Tᵀ = I
+Matrix Model::sample_score_covariance(Domain domain) const {
+  const DomainMap& map = this->domain(domain);
+  const Regularized& covariance = certificate.constrained[slot(domain)];
+  const Index c = map.scores();
+  if (covariance.plain()) return Matrix::Identity(c, c);
+  const Matrix T = map.scaled_weights();
+  return (Matrix::Identity(c, c) - covariance.ridge * linalg::ABt(T, T)) / covariance.data;
+}
+
 // (M_i R_ij M_jᵀ)_pp / √(C_i,pp C_j,pp)
 Vector Model::common_correlations(Domain i, Domain j) const {
   const Matrix &M_i = domain(i).mixing, &M_j = domain(j).mixing;
@@ -198,6 +268,7 @@ std::vector<std::string> Model::warnings() const {
   std::vector<std::string> result;
   count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
   warn_of_residuals(*this, result);
+  warn_of_units(*this, result);
   return result;
 }
 

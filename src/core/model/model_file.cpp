@@ -42,6 +42,7 @@ void save_settings(TensorWriter& file, const FitSettings& settings) {
     }
   }
   if (settings.rank_tol) file.set("setting_rank_tol", *settings.rank_tol);
+  if (settings.scale) file.set("setting_scale", "true");
   if (settings.covariance.size() == 2) return;
   file.set("setting_seed", fmt::format("{}", settings.seed));
   file.set("setting_random_starts", settings.random_starts);
@@ -59,6 +60,12 @@ std::uint64_t load_seed(const TensorReader& file) {
   return seed;
 }
 
+bool load_bool(const TensorReader& file, const std::string& key) {
+  const std::string& text = file.text(key);
+  if (text != "true" && text != "false") file.fail(fmt::format("'{}' is '{}', neither true nor false", key, text));
+  return text == "true";
+}
+
 // Files written before these fields existed have none of them.
 FitSettings load_settings(const TensorReader& file, std::size_t domains) {
   FitSettings settings(static_cast<Index>(domains));
@@ -71,6 +78,7 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
     settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::oas() : Ridge(file.real(ridge));
   }
   if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
+  settings.scale = file.has_text("setting_scale") && load_bool(file, "setting_scale");
   if (domains == 2) return settings;
   settings.seed = load_seed(file);
   settings.random_starts = file.integer("setting_random_starts", 0);
@@ -83,6 +91,7 @@ void save_map(TensorWriter& file, std::size_t i, const DomainMap& map) {
   const Domain domain = at(i);
   file.add_vector(numbered("mean", domain), map.mean);
   file.add_vector(numbered("variance", domain), map.variance);
+  if (map.scale.size() > 0) file.add_vector(numbered("scale", domain), map.scale);
   if (map.held_out_error.size() > 0) file.add_vector(numbered("held_out_error", domain), map.held_out_error);
   file.add(numbered("weights", domain), map.weights);
   file.add(numbered("mixing", domain), map.mixing);
@@ -102,6 +111,10 @@ DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, In
   map.feature_names = std::move(info.feature_names);
   map.mean = file.vector(numbered("mean", domain), d);
   map.variance = file.vector(numbered("variance", domain), d);
+  if (file.has(numbered("scale", domain))) {
+    map.scale = file.vector(numbered("scale", domain), d);
+    if (!(map.scale.minCoeff() > 0)) file.fail(fmt::format("'{}' is not positive", numbered("scale", domain)));
+  }
   if (file.has(numbered("held_out_error", domain))) {
     map.held_out_error = file.vector(numbered("held_out_error", domain), d);
   }
@@ -157,12 +170,6 @@ void save_proof(TensorWriter& file, const Certificate& certificate) {
                       {"distance_to_best", start.distance_to_best}});
   }
   file.set("starts", starts.dump());
-}
-
-bool load_bool(const TensorReader& file, const std::string& key) {
-  const std::string& text = file.text(key);
-  if (text != "true" && text != "false") file.fail(fmt::format("'{}' is '{}', neither true nor false", key, text));
-  return text == "true";
 }
 
 std::vector<Start> load_starts(const TensorReader& file) {

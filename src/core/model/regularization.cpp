@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace cgmca {
 
@@ -28,6 +29,22 @@ void check(const Regularization& options, Index domains) {
                       ridge.value, i + 1));
     }
   }
+}
+
+std::string units_decide(Domain domain, const Vector& variance) {
+  Vector sorted = variance.cwiseMax(0);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double total = sorted.sum();
+  const Index d = (sorted.array() > 0).count();
+  Index few = 0;
+  for (double held = 0; few < d && held < 0.99 * total; ++few) held += sorted(few);
+  if (d < 2 || static_cast<double>(few * few) > static_cast<double>(d)) return "";
+  return fmt::format(
+      "{} of the {} features of domain {} hold{} 99 % of its variance, so that a ridge or max_rank leaves hardly "
+      "anything "
+      "of the others. If they have different units, use the option scale, which divides each feature by its standard "
+      "deviation",
+      few, d, number(domain), few == 1 ? "s" : "");
 }
 
 Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples,

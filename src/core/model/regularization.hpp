@@ -1,7 +1,9 @@
 // What a ridge makes of a domain's covariance.
 #pragma once
 
+#include <cgmca/domain.hpp>
 #include <cgmca/regularization.hpp>
+#include <string>
 
 namespace cgmca {
 
@@ -13,5 +15,9 @@ void check(const Regularization& options, Index domains);
 // samples.
 Regularized regularized(const Ridge& ridge, double trace, double concentration, Index features, Index samples,
                         double n);
+
+// A sentence for people where the units of a domain's features decide what a ridge or max_rank leaves of it: where at
+// most √d of its d features hold 99 % of the variance. Pixels and wavelengths never do. Else empty.
+std::string units_decide(Domain domain, const Vector& variance);
 
 }  // namespace cgmca

@@ -131,10 +131,11 @@ std::optional<Matrix> as_rows_of_one_weight(const Matrix& Y, const Vector& weigh
   return {};
 }
 
-// √w_j (x_j - mean)/√(n-1) of given samples, as a summary has them.
-Matrix deviations(const SampleView& X, const Vector& weights, const Vector& mean, double n) {
+// √w_j D⁻¹ (x_j - mean)/√(n-1) of given samples, as the factors have them.
+Matrix deviations(const SampleView& X, const Vector& weights, const WhitenedDomain& domain, double n) {
   Matrix S = X.visit([&](const auto& samples) { return Matrix(samples.template cast<double>()); });
-  S.colwise() -= mean;
+  S.colwise() -= domain.mean;
+  if (domain.scale.size() > 0) S.array().colwise() /= domain.scale.array();
   S /= std::sqrt(n - 1);
   if (weights.size() > 0) S.array().rowwise() *= weights.array().sqrt().transpose();
   return S;
@@ -168,9 +169,9 @@ Scores scores_of(const Factors& factors, const WeightedSamples* given) {
   Scores scores{{}, given != nullptr || moments.form == SummaryForm::rows, factors.total_weight - 1};
   for (std::size_t i = 0; scores.rows && i < factors.domains.size(); ++i) {
     const WhitenedDomain& domain = factors.domains[i];
-    const linalg::Array S =
-        given == nullptr ? moments.S[i]
-                         : moments.on().upload(deviations(given->X[i], weights, domain.mean, factors.total_weight));
+    const linalg::Array S = given == nullptr
+                                ? moments.S[i]
+                                : moments.on().upload(deviations(given->X[i], weights, domain, factors.total_weight));
     const auto Y = as_rows_of_one_weight(linalg::download(domain.spectrum()->white(S)).transpose(), weights);
     scores.rows = Y.has_value();
     if (Y) scores.Y.push_back(*Y);
@@ -291,8 +292,7 @@ void test_in_turn(PermutationTest& result, Scores scores, const Matrix& weights,
 
 PermutationTest tested(const Summary& summary, const WeightedSamples* given, const Regularization& options,
                        const PermutationOptions& test) {
-  DataOptions data;
-  data.rank_tol = test.rank_tol;
+  const DataOptions data{test.rank_tol, {}, {}, test.scale};
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
   const Factors factors = regularize(factorize(summary, data, spectrum), options);
   const Scores scores = scores_of(factors, given);

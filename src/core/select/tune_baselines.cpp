@@ -16,13 +16,13 @@ Baselines::Baselines(const Folds& folds, const TuneOptions& options, const Matri
       references_(references),
       comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
 
-void Baselines::add_views(Index repeat, Index fold) {
+void Baselines::add_views(const Directions& training, Index repeat, Index fold) {
   Errors without_map, alone;
   without_map.fill(std::numeric_limits<double>::quiet_NaN());
   alone.fill(std::numeric_limits<double>::quiet_NaN());
   error_of(alone, Criterion::translation) = 1;  // the means
   if (!options_.matched.samples.empty()) {
-    const PlainViews plain = classify_without_map(options_.matched, folds_, repeat, fold);
+    const PlainViews plain = classify_without_map(options_.matched, folds_, training, repeat, fold);
     error_of(without_map, Criterion::classification) = plain.stacked;
     singles_.push_back(plain.single);
   }
@@ -44,7 +44,7 @@ void Baselines::finish() {
 }
 
 void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
-  if (folds_.domains() > 2) return add_views(repeat, fold);
+  if (folds_.domains() > 2) return add_views(training, repeat, fold);
   Errors without_map, alone;
   without_map.fill(std::numeric_limits<double>::quiet_NaN());
   alone.fill(std::numeric_limits<double>::quiet_NaN());
@@ -54,12 +54,14 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
   if (held.references.cols() > 0) error_of(alone, Criterion::partner) = guessed_partner(held.references.cols());
   if (comparable_) {
     const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
-    const double apart = (H[0] - H[1]).squaredNorm();  // Σ ‖x_1 - x_2‖²
-    error_of(without_map, Criterion::translation) = apart / held.total[0];
-    error_of(without_map, Criterion::translation_to2) = apart / held.total[1];
+    const Matrix apart = H[0] - H[1];  // x_1 - x_2
+    const auto relative = [&](Domain to) { return training.scaled(apart, to).squaredNorm() / held.total[slot(to)]; };
+    error_of(without_map, Criterion::translation) = relative(Domain::one);
+    error_of(without_map, Criterion::translation_to2) = relative(Domain::two);
     if (options_.pairs.X1 != nullptr) {
       error_of(without_map, Criterion::partner) =
-          partner_error(references_, (*options_.pairs.X2)(Eigen::all, held.partners), held.partners);
+          partner_error(training.scaled(references_, Domain::one),
+                        training.scaled((*options_.pairs.X2)(Eigen::all, held.partners), Domain::one), held.partners);
     }
   }
   if (const TransferLabels& labels = options_.labels; labels.samples != nullptr) {
@@ -67,12 +69,14 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
     const std::vector<int> truth = picked(labels.query_labels, split.held_out);
     const Matrix asked = (*labels.queries)(Eigen::all, split.held_out);
     if (comparable_) {
-      const Matrix references = (*labels.samples)(Eigen::all, held.references_kept);
-      error_of(without_map, Criterion::classification) =
-          1 - accuracy(nearest_neighbour(references, held.reference_labels, asked), truth);
+      const Matrix references = training.scaled((*labels.samples)(Eigen::all, held.references_kept), Domain::one);
+      const std::vector<int> found =
+          nearest_neighbour(references, held.reference_labels, training.scaled(asked, Domain::one));
+      error_of(without_map, Criterion::classification) = 1 - accuracy(found, truth);
     }
-    const std::vector<int> found = nearest_neighbour((*labels.queries)(Eigen::all, split.training),
-                                                     picked(labels.query_labels, split.training), asked);
+    const Matrix own = training.scaled((*labels.queries)(Eigen::all, split.training), Domain::two);
+    const std::vector<int> found =
+        nearest_neighbour(own, picked(labels.query_labels, split.training), training.scaled(asked, Domain::two));
     error_of(alone, Criterion::classification) = 1 - accuracy(found, truth);
   }
   unmapped.push_back(without_map);

@@ -23,7 +23,7 @@ class Baselines {
   Domain single = Domain::two;      // the domain whose matched samples alone classify
 
  private:
-  void add_views(Index repeat, Index fold);
+  void add_views(const Directions& training, Index repeat, Index fold);
 
   const Folds& folds_;
   const TuneOptions& options_;

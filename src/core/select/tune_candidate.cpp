@@ -67,7 +67,7 @@ std::string Candidate::covariance_name() const {
 Regularization Candidate::regularization() const { return {max_rank, ridge}; }
 
 FitOptions Candidate::options(const DataOptions& data) const {
-  return {data.rank_tol, max_rank, ridge, data.extra, {}, data.device};
+  return {data.rank_tol, max_rank, ridge, data.extra, {}, data.device, data.scale};
 }
 
 std::string Candidate::description() const {

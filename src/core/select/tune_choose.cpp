@@ -150,6 +150,7 @@ TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& fol
   result.samples = folds.samples();
   result.folds = folds.options();
   result.folds.repeats = folds.repeats();
+  result.scale = options.data.scale;
   result.unmapped = scores_of(baselines.unmapped, result.folds.folds);
   result.target_only = scores_of(baselines.target_only, result.folds.folds);
   const std::vector<std::size_t> places = collect(result, grid, folds, options);

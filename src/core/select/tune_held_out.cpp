@@ -26,6 +26,7 @@ Factors reduce(Factors factors) {
     const Index r = full.rank();
     domain.variance = full.s.cwiseAbs2();
     domain.mean = Vector::Zero(r);
+    domain.scale = {};
     domain.whitening = std::make_shared<SpectrumWhitening>(full.U.on().identity(r, r), full.s, full.scale);
   }
   factors.data.reset();
@@ -37,8 +38,14 @@ Directions directions_of(const Factors& factors) {
   for (const WhitenedDomain& domain : factors.domains) {
     result.U.push_back(linalg::download(domain.spectrum()->inward));
     result.mean.push_back(domain.mean);
+    result.scale.push_back(domain.scale);
   }
   return result;
+}
+
+Matrix Directions::scaled(Matrix X, Domain domain) const {
+  const Vector& D = scale[slot(domain)];
+  return D.size() == 0 ? X : Matrix(D.cwiseInverse().asDiagonal() * X);
 }
 
 HeldOut hold_out(const Summary& part, const Directions& training) {
@@ -46,15 +53,16 @@ HeldOut hold_out(const Summary& part, const Directions& training) {
   held.samples = part.total_weight();
   const std::vector<Matrix> all = roots_about(training.mean, part);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    held.H.push_back(AtB(training.U[i], all[i]));
-    held.total.push_back(all[i].squaredNorm());
+    const Matrix scaled = training.scaled(all[i], static_cast<Domain>(i + 1));
+    held.H.push_back(AtB(training.U[i], scaled));
+    held.total.push_back(scaled.squaredNorm());
     held.outside.push_back(std::max(0.0, held.total[i] - held.H[i].squaredNorm()));
   }
   return held;
 }
 
 Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
-  return AtB(training.U[slot(domain)], X.colwise() - training.mean[slot(domain)]);
+  return AtB(training.U[slot(domain)], training.scaled(X.colwise() - training.mean[slot(domain)], domain));
 }
 
 namespace {

@@ -14,10 +14,12 @@ namespace cgmca {
 // d_i. Maps, distances and translation errors are the same there, for every truncation and ridge.
 Factors reduce(Factors factors);
 
-// The principal directions of each domain of a training set, and its means.
+// The principal directions of each domain of a training set, its means, and the scale of its features.
 struct Directions {
   std::vector<Matrix> U;
-  std::vector<Vector> mean;
+  std::vector<Vector> mean, scale;  // scale: empty vectors where it is 1
+
+  Matrix scaled(Matrix X, Domain domain) const;  // D_i⁻¹ X   d_i×n
 };
 Directions directions_of(const Factors& factors);
 

@@ -76,7 +76,8 @@ Errors measure_views(const Model& model, const HeldOut& held, const Matrix& weig
   return errors;
 }
 
-PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds, Index repeat, Index fold) {
+PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds, const Directions& directions,
+                                Index repeat, Index fold) {
   const Split split = split_of(folds, repeat, fold, folds.samples());
   const std::vector<int> known = picked(matched.labels, split.training), truth = picked(matched.labels, split.held_out);
   Index features = 0;
@@ -84,13 +85,14 @@ PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds
   Matrix references(features, std::ssize(split.training)), queries(features, std::ssize(split.held_out));
   PlainViews result;
   Index row = 0;
-  for (const Matrix* X : matched.samples) {
-    const Matrix training = (*X)(Eigen::all, split.training), asked = (*X)(Eigen::all, split.held_out);
+  for (std::size_t i = 0; i < matched.samples.size(); ++i) {
+    const Matrix X = directions.scaled(*matched.samples[i], static_cast<Domain>(i + 1));
+    const Matrix training = X(Eigen::all, split.training), asked = X(Eigen::all, split.held_out);
     result.single.push_back(misclassified(training, known, asked, truth));
     const double size = (training.colwise() - training.rowwise().mean()).norm();
-    references.middleRows(row, X->rows()) = training / size;
-    queries.middleRows(row, X->rows()) = asked / size;
-    row += X->rows();
+    references.middleRows(row, X.rows()) = training / size;
+    queries.middleRows(row, X.rows()) = asked / size;
+    row += X.rows();
   }
   result.stacked = misclassified(references, known, queries, truth);
   return result;

@@ -20,6 +20,7 @@ struct PlainViews {
   double stacked;              // by all features one above the other, each domain scaled to one variance in all
   std::vector<double> single;  // by each domain's own
 };
-PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds, Index repeat, Index fold);
+PlainViews classify_without_map(const MatchedLabels& matched, const Folds& folds, const Directions& directions,
+                                Index repeat, Index fold);
 
 }  // namespace cgmca

@@ -92,6 +92,14 @@ Moments moments(const Summary& summary, SmallWeights small) {
 }
 
 std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {
+  if (summary.samples() == 1) {
+    std::vector<Matrix> H;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const Vector x = summary.mean(static_cast<Domain>(i + 1));
+      H.emplace_back(std::sqrt(summary.total_weight()) * (x - points[i]));
+    }
+    return H;
+  }
   const Summary::State& state = summary.state();
   require_two(state);
   const FirstMoments count = state.count();

@@ -53,10 +53,6 @@ void check(const Model& model, const Folds& folds) {
   }
   if (!same)
     throw InvalidInput("the folds hold other samples than those that the model was fitted to; give both the same");
-  if (folds.samples() < 2 * folds.options().folds) {
-    throw TooFewSamples(fmt::format("{} matched samples for {} folds; each fold needs at least 2", folds.samples(),
-                                    folds.options().folds));
-  }
 }
 
 Model fit_to_others(const Summary& training, const std::vector<Covariance>& covariances, const FitOptions& options) {
@@ -80,6 +76,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
   for (const Domain domain : domains) missed.push_back({Vector::Zero(model.domain(domain).features()), 0});
   for (Index repeat = 0; repeat < repeats; ++repeat) {
     for (Index fold = 0; fold < dealt.folds; ++fold) {
+      if (folds.held_out(repeat, fold).samples() == 0) continue;
       const Model training = fit_to_others(folds.training(repeat, fold), covariances, options);
       const Summary& part = folds.held_out(repeat, fold);
       std::vector<Vector> means;
@@ -97,7 +94,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
     const Missed& errors = missed[slot(to)];
     model.domains[slot(to)]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
   }
-  model.calibration_folds = dealt.folds;
+  model.calibration_folds = std::min(dealt.folds, folds.samples());
   return model;
 }
 

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/distributions.hpp"
+#include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/linalg/one_sample.hpp"
 #include "core/use/translate_scores.hpp"
@@ -15,11 +17,34 @@ namespace cgmca {
 
 using linalg::AB;
 
+namespace {
+
+// The degrees of freedom that choosing c directions among all r of the sources costs, beyond those of c given ones: to a
+// target of rank r_1 a regression of rank c has c (r_1 + r - c)/r_1 for each feature.                              (66)
+double chosen_degrees(const Model& model, const std::vector<Domain>& sources, Domain to, Index c) {
+  Index r = 0;
+  for (const Domain source : sources) r += model.certificate.ranks[slot(source)];
+  r = std::min(r, model.samples - 1);
+  const Index target = std::max<Index>(1, model.certificate.ranks[slot(to)]);
+  return static_cast<double>(std::min(c, target) * std::max<Index>(0, r - c)) / static_cast<double>(target);
+}
+
+// s_f² = e_f² (n-1)/ν, unless the directions were chosen so freely that the variance of an error may exceed that by more
+// than kChosenDirections.                                                                                     (29) (66)
+void set_scale(ErrorBars& bars, const Vector& squared_error, double chosen) {
+  const double left = bars.degrees - chosen;
+  if (!(left > 0.5)) return;  // of a plain fit both are whole numbers
+  const double larger = bars.degrees / left * (1 + chosen / left);
+  if (!(larger <= thresholds::kChosenDirections) || squared_error.hasNaN()) return;
+  bars.scale = (squared_error.cwiseMax(0) * ((bars.total_weight - 1) / bars.degrees)).cwiseSqrt();
+}
+
+}  // namespace
+
 // With G = T Θ Tᵀ = (I - β T Tᵀ)/α of Θ̃ = α Θ + β I:                              (29)
 //   e_f² = Θ_ff - 2 ‖w_f‖² + w_f G w_fᵀ,   ν = n - 1 - tr(2 G - G²),   s_f² = e_f² (n-1)/ν
 ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w) {
   const DomainMap& target = model.domain(to);
-  const Regularized& around = model.certificate.constrained[slot(to)];
   const double n = model.total_weight;
   ErrorBars bars;
   bars.samples = model.samples;
@@ -32,10 +57,9 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
     return bars;
   }
   bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
-  if (!(bars.degrees > 0.5)) return bars;  // of a plain fit it is a whole number
-  const Vector variance = (target.variance.array() - around.ridge) / around.data;
-  const Vector missed = variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum();
-  bars.scale = (missed.cwiseMax(0) * ((n - 1) / bars.degrees)).cwiseSqrt();
+  set_scale(bars,
+            model.sample_variance(to) - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
+            chosen_degrees(model, {from}, to, w.cols()));
   return bars;
 }
 
@@ -58,11 +82,10 @@ ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to
     return bars;
   }
   bars.degrees = n - 1 - 2 * KG.trace() + KG.cwiseProduct(KG.transpose()).sum();
-  if (!(bars.degrees > 0.5)) return bars;
-  const Regularized& around = model.certificate.constrained[slot(to)];
-  const Vector variance = (target.variance.array() - around.ridge) / around.data;
-  const Vector missed = variance - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum();
-  bars.scale = (missed.cwiseMax(0) * ((n - 1) / bars.degrees)).cwiseSqrt();
+  set_scale(
+      bars,
+      model.sample_variance(to) - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum(),
+      chosen_degrees(model, J, to, w.cols()));
   return bars;
 }
 
@@ -70,8 +93,10 @@ void Translation::check_errors() const {
   if (errors.samples == 0) throw InvalidInput("only the method lmmse has standard errors and intervals");
   if (errors.scale.size() == 0) {
     throw InvalidInput(fmt::format(
-        "no error bars: {} matched samples are too few for the {} directions used. Prescribe a covariance of "
-        "lower rank, limit max_rank, or calibrate the model when it is fitted",
+        "no error bars: {} matched samples are too few for the {} directions used and the features that they were "
+        "chosen "
+        "from, so that errors by the formula would be too small. Measure them with the option calibrate when the model "
+        "is fitted, prescribe a covariance of lower rank, or limit max_rank",
         errors.samples, right.rows()));
   }
 }

@@ -48,27 +48,26 @@ Matrix sample_covariance(const Model& model, const std::vector<Domain>& J) {
   Matrix G = joint_covariance(model, J);
   Index row = 0;
   for (const Domain j : J) {
-    const Matrix& T = model.domain(j).weights;
-    const Regularized& whitened = model.certificate.constrained[slot(j)];
-    auto own = G.block(row, row, T.rows(), T.rows());
-    if (!whitened.plain()) own = Matrix(own - whitened.ridge * linalg::ABt(T, T)) / whitened.data;
-    row += T.rows();
+    const Index c = model.domain(j).scores();
+    if (!model.certificate.constrained[slot(j)].plain()) G.block(row, row, c, c) = model.sample_score_covariance(j);
+    row += c;
   }
   return G;
 }
 
 Vector sample_variance(const Model& model, Domain domain) {
-  const DomainMap& map = model.domain(domain);
-  const Regularized& covariance = model.certificate.constrained[slot(domain)];
-  const Vector own = map.variance.array() - covariance.ridge;
-  return (own.array() > 1e-9 * covariance.ridge).select(own / covariance.data, std::nan(""));
+  const Vector variance = model.sample_variance(domain);
+  return (variance.array() > 0).select(variance, std::nan(""));
 }
 
+// Of a domain's own scores P = Θ̃ Tᵀ gives Θ Tᵀ = (P - β D² Tᵀ)/α.
 Matrix sample_loadings(const Model& model, Domain features, Domain scores) {
   Matrix C = model.cross_loadings(features, scores);
   const Regularized& covariance = model.certificate.constrained[slot(features)];
   if (features != scores || covariance.plain()) return C;
-  return (C - covariance.ridge * model.domain(scores).weights.transpose()) / covariance.data;
+  Matrix T = model.domain(scores).weights;
+  if (const Vector& D = model.domain(scores).scale; D.size() > 0) T *= D.cwiseAbs2().asDiagonal();
+  return (C - covariance.ridge * T.transpose()) / covariance.data;
 }
 
 Matrix divided_by(const Matrix& K, const Matrix& X) {

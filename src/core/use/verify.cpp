@@ -131,6 +131,7 @@ void Verifier::add_extra(Domain domain, const MatrixView& X) {
 void Verifier::bound_objective(Attained& result) const {
   DataOptions options;
   options.rank_tol = model_.settings.rank_tol;
+  options.scale = model_.settings.scale;
   for (const Summary& extra : extra_) options.extra.push_back(&extra);
   const Factors plain = factorize(matched_, options, std::vector<bool>(extra_.size(), true));
   std::vector<Regularized> covariances;
@@ -141,7 +142,7 @@ void Verifier::bound_objective(Attained& result) const {
     covariances.push_back({claimed.data, claimed.ridge, mapped_[i].samples});
     ranks.push_back(std::min(model_.certificate.ranks[i], plain.domains[i].rank()));
     M.push_back(model_.domain(at(i)).mixing);
-    T.push_back(model_.domain(at(i)).weights);
+    T.push_back(model_.domain(at(i)).scaled_weights());
   }
   const Factors factors = regularize(plain, covariances, ranks);
   const Matrix& weights = model_.certificate.weights;
@@ -189,7 +190,7 @@ Attained Verifier::attained() const {
     Matrix covariance =
         (Matrix(mapped.gram.selfadjointView<Eigen::Upper>()) - N * mean_in_range * mean_in_range.transpose()) / (N - 1);
     if (!claimed.plain()) {
-      const Matrix A = linalg::AB(R, map.weights);
+      const Matrix A = linalg::AB(R, map.scaled_weights());
       covariance = claimed.data * covariance + claimed.ridge * linalg::ABt(A, A);
     }
     plain = plain && claimed.plain() && mapped.samples == samples_;

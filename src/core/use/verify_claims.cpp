@@ -49,9 +49,11 @@ class Claims {
       : model_(model), plain_(plain), factors_(factors), found_(found) {
     for (std::size_t i = 0; i < model.domains.size(); ++i) {
       const WhitenedDomain& domain = factors.domains[i];
-      L_.push_back(linalg::download(domain.whitening->coloured(plain.B().on().identity(domain.rank(), domain.rank()))));
+      scale_.push_back(domain.scale.size() > 0 ? domain.scale : Vector(Vector::Ones(domain.features)));
+      const Array I = plain.B().on().identity(domain.rank(), domain.rank());
+      L_.push_back(scale_[i].asDiagonal() * linalg::download(domain.whitening->coloured(I)));
       D_.push_back(AB(map(i).weights, L_[i]));  // T_i L_i
-      units_.push_back(plain.domains[i].variance.cwiseMax(0).cwiseSqrt());
+      units_.push_back(plain.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]));
       noise_.push_back(noise_of(i));
       noise_of_all_ = std::max(noise_of_all_, noise_[i]);
     }
@@ -90,7 +92,9 @@ class Claims {
     const WhitenedDomain &data = plain_.domains[i], &used = factors_.domains[i];
     // Means are rounded to their own size.
     add("mean", i, apart(map(i).mean, data.mean, units_[i] + 1e-6 * data.mean.cwiseAbs()));
-    add("variance", i, apart(map(i).variance, used.variance, used.variance));
+    const Vector variance = used.variance.array() * scale_[i].array().square();
+    add("variance", i, apart(map(i).variance, variance, variance));
+    if (model_.settings.scale || map(i).scale.size() > 0) add("scale", i, apart(map(i).scale, scale_[i], scale_[i]));
     add("loadings", i,
         apart(map(i).loadings.leftCols(D_[i].rows()), linalg::ABt(L_[i], D_[i]), deviations(i)) / noise_[i]);
     add("constraint residual", i, apart(certificate.constraint_residuals[i], found_.constraint_residuals[i], 1));
@@ -134,7 +138,8 @@ class Claims {
     if (used.rank() == used.features) return;
     if (of_products() && used.rank() < plain_.domains[i].rank()) return;  // it has lost directions that samples show
     const Array E = plain_.B().on().upload(Matrix(D_[i].transpose()));
-    const Matrix seen = linalg::download(used.whitening->whitened(E)).transpose();
+    const Matrix seen =
+        linalg::download(used.whitening->whitened(E)).transpose() * scale_[i].cwiseInverse().asDiagonal();
     // In units of the features, of which those that never vary must have no weight at all.
     Matrix difference = map(i).weights - seen, all = map(i).weights;
     for (Index f = 0; f < used.features; ++f) {
@@ -149,7 +154,9 @@ class Claims {
   }
 
   // √Θ̃_ff
-  Vector deviations(std::size_t i) const { return factors_.domains[i].variance.cwiseMax(0).cwiseSqrt(); }
+  Vector deviations(std::size_t i) const {
+    return factors_.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]);
+  }
 
   // Cov(x_i, t_j) = L_i B_ij D_jᵀ and R_ij = D_i B_ij D_jᵀ                                                       (40)
   void of_pair(std::size_t i, std::size_t j) {
@@ -251,7 +258,7 @@ class Claims {
   const Factors &plain_, &factors_;
   const Attained& found_;
   std::vector<Matrix> L_, D_;
-  std::vector<Vector> units_;
+  std::vector<Vector> units_, scale_;  // √Θ_ff; what the features were divided by
   std::vector<double> noise_;
   double noise_of_all_ = 1;
   std::vector<Claim> result_;

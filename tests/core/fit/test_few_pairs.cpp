@@ -284,6 +284,132 @@ TEST(FewPairs, AreWarnedOfWhereTheFitIsSaturated) {
 }
 
 // Centring leaves rounding of the mean's size, which may be above the tolerance of the rank; n samples have rank n - 1.
+// 30 pairs of 20 + 20 features of noise: 20 + 20 - 29 correlations are 1.
+TEST(FewPairs, AreWarnedOfWhereTheFitIsHalfSaturated) {
+  Random random(11);
+  const std::vector<Matrix> X = {random.matrix(20, 30), random.matrix(20, 30), random.matrix(4, 30)};
+  const Covariance I = Covariance::identity(3);
+  const Model model = fit(X[0], X[1], I, I);
+  EXPECT_GT(model.certificate.singular_B(10), 1 - 1e-8);
+  EXPECT_LT(model.certificate.singular_B(11), 1 - 1e-3);
+  ASSERT_EQ(model.warnings().size(), 1U);
+  const std::string text = model.warnings()[0];
+  for (const char* part : {"half saturated", "11 of their 20 canonical correlations", "max_rank", "ridge"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+  const Model three = fit({X[0], X[2], X[1]}, {I});
+  ASSERT_FALSE(three.warnings().empty());
+  EXPECT_NE(three.warnings()[0].find("domains 1 and 3 add up"), std::string::npos) << three.warnings()[0];
+  EXPECT_TRUE(fit(X[0], X[1], I, I, truncated(14)).warnings().empty());
+  EXPECT_TRUE(fit(X[0], X[1], I, I, ridged(0.1, 0.1)).warnings().empty());
+  EXPECT_TRUE(fit(X[0], X[2], I, I).warnings().empty());
+}
+
+// As a table of wine has them: one feature a thousand times larger than the others.
+TEST(FewPairs, AreToldOfUnitsThatDecideWhatARidgeLeaves) {
+  Random random(12);
+  Pairs pairs = random_pairs(random, 7, 6, 100);
+  const Covariance I = Covariance::identity(2);
+  EXPECT_TRUE(fit(pairs.X1, pairs.X2, I, I, ridged(0.1, 0.1)).warnings().empty());
+  pairs.X1.row(3) *= 1000;
+  EXPECT_TRUE(fit(pairs.X1, pairs.X2, I, I).warnings().empty());  // units do not matter here
+  for (FitOptions options : {ridged(0.1, 0), truncated(3)}) {
+    const auto warnings = fit(pairs.X1, pairs.X2, I, I, options).warnings();
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings[0].rfind("1 of the 7 features of domain 1 holds 99 % of its variance", 0), 0U) << warnings[0];
+    EXPECT_NE(warnings[0].find("the option scale, which"), std::string::npos);
+    options.scale = true;
+    EXPECT_TRUE(fit(pairs.X1, pairs.X2, I, I, options).warnings().empty());
+  }
+}
+
+// x = D y with D the standard deviations of all samples: T_x = T_y D⁻¹, P_x = D P_y, everything else is the same.    (62)
+TEST(Scale, IsTheFitOfFeaturesAtUnitVarianceUndone) {
+  Random random(13);
+  for (const Index n : {300, 12}) {
+    std::vector<Matrix> X, more;
+    const Matrix causes = random.matrix(3, n);
+    for (const Index d : {8, 9, 10}) {
+      const Vector units = Vector::NullaryExpr(d, [&] { return std::pow(10.0, random.integer(-6, 6)); });
+      X.push_back(units.asDiagonal() * (random.matrix(d, 3) * causes + random.matrix(d, n)));
+      X.back().colwise() += 3 * units;
+      more.push_back(units.asDiagonal() * random.matrix(d, 20));
+    }
+    X[0].row(2).setConstant(7);
+    more[0].row(2).setConstant(7);
+    for (const Accumulate accumulate : {Accumulate::automatic, Accumulate::qr, Accumulate::gram}) {
+      for (const std::size_t m : {2, 3}) {
+        for (const bool extra : {false, true}) {
+          Summary raw({8, 9, 10}, accumulate), unit({8, 9, 10}, accumulate), raw_more({8}), unit_more({8});
+          if (m == 2) raw = unit = Summary({8, 9}, accumulate);
+          std::vector<Matrix> Y;
+          std::vector<Vector> D;
+          for (std::size_t i = 0; i < m; ++i) {
+            Matrix all = X[i];
+            if (extra && i == 0) {
+              all.conservativeResize(all.rows(), n + 20);
+              all.rightCols(20) = more[0];
+            }
+            const Vector variance = sample_covariance(all).diagonal();
+            D.push_back((variance.array() > 0).select(variance.cwiseSqrt(), variance.cwiseSqrt().maxCoeff()));
+            Y.push_back(D[i].cwiseInverse().asDiagonal() * X[i]);
+          }
+          raw.add(MatchedSamples(X.begin(), X.begin() + static_cast<std::ptrdiff_t>(m)));
+          unit.add(MatchedSamples(Y.begin(), Y.end()));
+          FitOptions options;
+          options.ridge = 0.2;
+          options.max_rank = 6;
+          if (extra) {
+            raw_more.add(MatchedSamples{more[0]});
+            unit_more.add(MatchedSamples{Matrix(D[0].cwiseInverse().asDiagonal() * more[0])});
+            options.extra.assign(m, nullptr);
+          }
+          const auto fitted = [&](const Summary& summary, const Summary& of_one, bool scale) {
+            FitOptions asked = options;
+            asked.scale = scale;
+            if (extra) asked.extra[0] = &of_one;
+            return fit(summary, {Covariance::data(Domain::two, 3)}, asked);
+          };
+          const Model scaled = fitted(raw, raw_more, true), plain = fitted(unit, unit_more, false);
+          expect_certified(plain);
+          EXPECT_NEAR(scaled.certificate.objective, plain.certificate.objective, 1e-8);
+          for (std::size_t i = 0; i < m; ++i) {
+            const DomainMap &x = *scaled.domains[i], &y = *plain.domains[i];
+            EXPECT_LT(relative(x.scaled_weights(), y.weights), 1e-6) << n << name(accumulate) << m << extra;
+            EXPECT_LT(relative(x.scale, D[i]), 1e-9);
+            EXPECT_LT(relative(D[i].cwiseInverse().asDiagonal() * x.loadings, y.loadings), 1e-6);
+            EXPECT_LT(relative(x.variance.cwiseQuotient(D[i].cwiseAbs2()), y.variance), 1e-9);
+            EXPECT_LT(relative(scaled.sample_score_covariance(static_cast<Domain>(i + 1)),
+                               plain.sample_score_covariance(static_cast<Domain>(i + 1))),
+                      1e-6);
+          }
+          const Model loaded = Model::from_bytes(scaled.to_bytes());
+          EXPECT_TRUE(loaded.settings.scale);
+          EXPECT_EQ(loaded.domains[0]->scale, scaled.domains[0]->scale);
+        }
+      }
+    }
+  }
+}
+
+TEST(Scale, IsVerified) {
+  Random random(14);
+  const Pairs pairs = random_pairs(random, 6, 5, 60);
+  const Matrix X1 = Vector::LinSpaced(6, 1, 1e6).asDiagonal() * pairs.X1;
+  FitOptions options;
+  options.ridge = 0.5;
+  options.scale = true;
+  Model model = fit(X1, pairs.X2, Covariance::identity(3), Covariance::correlation(3), options);
+  const Attained found = verify(model, X1, pairs.X2);
+  EXPECT_TRUE(found.certified);
+  EXPECT_LT(found.worst_claim().difference, 1e-10) << found.worst_claim().what;
+  model.domains[0]->scale(1) *= 1.01;
+  EXPECT_GT(verify(model, X1, pairs.X2).worst_claim().difference, 1e-3);
+  model.domains[0]->scale = {};
+  model.settings.scale = false;
+  EXPECT_GT(verify(model, X1, pairs.X2).worst_claim().difference, 1e-3);
+}
+
 TEST(FewPairs, HaveRankOneLessThanTheirNumberHoweverLargeTheMean) {
   Random random(21);
   const Matrix X1 = random.matrix(20, 7).array() + 1e4, X2 = random.matrix(16, 7).array() - 300;

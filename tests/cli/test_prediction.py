@@ -107,6 +107,18 @@ def test_error_bars_that_cannot_be_given_are_refused(folder):
     folder.ok("fit", "a6.npy", "b6.npy", "--cov", "identity:5", "-o", "m", "-q")
     assert "no error bars: 6 matched samples are too few for the 5 directions used" in folder.fails(
         3, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--stderr", "e.npy")
+    np.save(folder / "a3.npy", folder.a[:15, :3])  # a small target, from a source of as many features as pairs less 1
+    np.save(folder / "b3.npy", np.random.default_rng(0).normal(size=(15, 20)) + folder.a[:15, :1])
+    folder.ok("fit", "a3.npy", "b3.npy", "-o", "saturated", "-q")
+    interval = ("--interval", 0.9, "--lower", "l.npy", "--upper", "u.npy")
+    assert "Measure them with --calibrate" in folder.fails(
+        3, "translate", "saturated", "--from", 2, "--to", 1, "b3.npy", "-o", "t.npy", *interval)
+    found = folder.ok("fit", "a3.npy", "b3.npy", "--ridge", 1, "--calibrate", 10, "-o", "few", "--json").json
+    assert found["calibration_folds"] == 10
+    assert folder.ok("fit", "a3.npy", "b3.npy", "--ridge", 1, "--calibrate", 40, "-o", "one", "--json"
+                     ).json["calibration_folds"] == 15
+    folder.ok("translate", "few", "--from", 2, "--to", 1, "b3.npy", "-o", "t.npy", *interval, "-q")
+    assert (np.load(folder / "u.npy") - np.load(folder / "l.npy")).min() > 0.1
     assert "--interval P, --lower FILE and --upper FILE go together" in folder.fails(
         2, "translate", "m", "--from", 2, "--to", 1, "b.npy", "-o", "t.npy", "--interval", 0.9)
     assert "--interval is for --method lmmse" in folder.fails(

@@ -247,6 +247,29 @@ def test_a_page_that_cannot_be_written_is_not_reported(folder):
     assert (result.status, result.out) == (5, "") and "No space left" in result.err
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_error_bars_with_a_ridge_are_parts_of_the_spread_of_the_samples(folder, scale):
+    """40 pairs of 60 + 21 features: what is shown is what held-out samples show, and more ridge does not look better."""
+    random = np.random.default_rng(9)
+    mixing = random.normal(size=(3, 60)), random.normal(size=(3, 21))
+    causes = random.normal(size=(540, 3))
+    X, Y = (causes @ one + 3 * random.normal(size=(540, one.shape[1])) for one in mixing)
+    for name, rows in (("x", X[:40]), ("y", Y[:40]), ("new", Y[40:])):
+        np.save(folder / f"{name}.npy", rows)
+    shown, true = [], []
+    for ridge in (1, 3, 10):
+        folder.ok("fit", "x.npy", "y.npy", "--ridge", ridge, "--calibrate", 10, *["--scale"] * scale, "-o", "m", "-q")
+        folder.ok("report", "m", "-o", "r.html")
+        page = (folder / "r.html").read_text()
+        row = re.search(r"domain 1</t[dh]>(.*?)</tr>", page[page.index("measured on 10 held-out parts"):], re.DOTALL).group(1)
+        shown.append(float(re.findall(r"([\d.]+) %", row)[-1]))
+        folder.ok("translate", "m", "--from", 2, "--to", 1, "new.npy", "-o", "t.npy", "-q")
+        true.append(100 * np.sqrt(np.sum((X[40:] - np.load(folder / "t.npy")) ** 2)
+                                  / np.sum((X[40:] - X[40:].mean(axis=0)) ** 2)))
+    assert np.allclose(shown, true, rtol=0.1), (shown, true)
+    assert min(shown) > 80
+
+
 def test_error_bars_are_shown_as_promised_and_as_measured(folder):
     """Of the plain fit the translations are least squares: the three figures by NumPy."""
     folder.ok("fit", "a.npy", "b.npy", "-o", "m")

@@ -187,7 +187,7 @@ def test_max_seconds_is_taken(views):
 
 def test_two_domains_are_reported_as_before_and_more(folder):
     found = folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json
-    new = {"weights", "certified", "gap", "proof", "starts", "common_correlations", "samples_residual"}
+    new = {"weights", "certified", "gap", "proof", "starts", "common_correlations", "samples_residual", "scale"}
     assert list(key for key in found if key not in new) == [
         "n", "total_weight", "dims", "feature_names", "names", "k", "ranks", "cov_ranks", "covariances", "objective",
         "bound", "constraint_residuals", "constrained", "calibration_folds", "warnings", "singular_A", "singular_B",

@@ -145,6 +145,7 @@ def _matched(X: Any, y: Any, weights: Any) -> Tuple[Optional[Tuple[str, ...]], L
     """The domains' names, their samples and the weights, all cut into the same blocks of rows."""
     domain_names, frames = new_domains(X, y, "cgmca.dask")
     called = labels(len(frames))
+    _check_rows([*frames, weights], [*called, "sample_weight"])
     arrays = [_as_array(rows, name) for rows, name in zip(frames, called)]
     if weights is not None:
         arrays.append(_as_array(weights, "sample_weight"))
@@ -152,6 +153,24 @@ def _matched(X: Any, y: Any, weights: Any) -> Tuple[Optional[Tuple[str, ...]], L
     names = [tables.names_of(rows) if _is_frame(rows) else None for rows in frames]
     domains = [_Domain(rows, tuple(own) if own else None) for rows, own in zip(arrays, names)]
     return tuple(domain_names) if domain_names else None, domains, arrays[-1] if weights is not None else None
+
+
+def _check_rows(data: Sequence[Any], names: Sequence[str]) -> None:
+    """As `tables.check_rows`: row labels are read first, and compared partition by partition where that is enough."""
+    frames = [(name, rows) for name, rows in zip(names, data) if rows is not None and _is_frame(rows)]
+    if len(frames) < 2:
+        return
+    indexes = [rows.index for _, rows in frames]
+    if len({index.npartitions for index in indexes}) == 1:
+        equal = dask.delayed(_equal_labels, pure=False)
+        if all(dask.compute(*(equal(*parts) for parts in zip(*(index.to_delayed() for index in indexes))))):
+            return
+    import pandas
+    tables.check_rows([pandas.Series(0, index=index) for index in dask.compute(*indexes)], [name for name, _ in frames])
+
+
+def _equal_labels(first: Any, *others: Any) -> bool:
+    return all(first.equals(other) for other in others)
 
 
 def _as_array(data: Any, name: str) -> Any:

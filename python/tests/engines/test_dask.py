@@ -45,6 +45,28 @@ def test_processes_give_the_same(data):
         assert_same_model(cgmca.dask.fit(cgmca.MCA(3), *blocks(*data)), cgmca.MCA(3).fit(*data))
 
 
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+@pytest.mark.parametrize("partitions", [(1, 1), (3, 3), (2, 5)])
+def test_row_labels_in_another_order_are_an_error(kind, partitions):
+    X, Y = make_pairs(n=120, d1=4, d2=3)
+    labels = [f"s{i:03}" for i in range(120)] if kind == "text" else np.arange(120) * 7
+    one, two = pandas.DataFrame(X, index=labels), pandas.DataFrame(Y, index=labels)
+    shuffled = two.iloc[np.random.default_rng(1).permutation(120)]
+
+    def lazy(frame, count):
+        return dask.dataframe.from_pandas(frame, npartitions=count, sort=False)
+
+    lazy_one, lazy_two = lazy(one, partitions[0]), lazy(shuffled, partitions[1])
+    weights = lazy(pandas.Series(1.0, index=labels).iloc[::-1], partitions[0])
+    for use in (lambda: cgmca.dask.fit(cgmca.MCA(2), lazy_one, lazy_two),
+                lambda: cgmca.dask.tune(lazy_one, lazy_two, ridge=[0]),
+                lambda: cgmca.dask.fit(cgmca.MCA(2), lazy_one, lazy(two, partitions[0]), sample_weight=weights)):
+        with pytest.raises(ValueError, match="the same row labels in another order: row 0 is"):
+            use()
+    if partitions[0] == partitions[1]:
+        assert_same_model(cgmca.dask.fit(cgmca.MCA(2), lazy_one, lazy(two, partitions[1])), cgmca.MCA(2).fit(X, Y))
+
+
 def test_three_domains_with_names_and_weights(data):
     X, Y = data
     weights = np.random.default_rng(1).integers(0, 3, size=len(X)).astype(float)

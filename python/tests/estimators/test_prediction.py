@@ -1,5 +1,7 @@
 """Error bars on new samples, fusion and the likelihood covariances, as a Python user has them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -29,6 +31,40 @@ def test_ninety_per_cent_intervals_hold_nine_of_ten_new_values(calibrate):
         assert (lower < translated).all() and np.allclose(upper - translated, translated - lower)
         covered.append(((lower <= new_X) & (new_X <= upper)).mean())
     assert 0.88 < np.mean(covered) < 0.92
+
+
+# Features of target and source, pairs, ridge, components, and whether the formula may be trusted.
+@pytest.mark.parametrize("d1, d2, n, ridge, k, given", [
+    (10, 10, 200, 0.1, None, True), (40, 40, 40, 0.1, 2, True), (200, 2, 40, 0.1, None, True), (200, 200, 60, 1, 2, True),
+    (5, 5, 40, "auto", None, True), (30, 12, 60, 10, None, True), (2, 200, 40, 0.1, None, False),
+    (3, 100, 60, 0.01, None, False), (3, 100, 60, "auto", 2, False), (2, 30, 40, 0, None, False), (3, 40, 35, 0, None, False),
+])
+def test_intervals_by_formula_hold_or_are_not_given(d1, d2, n, ridge, k, given):
+    random, covered = np.random.default_rng(d1 + d2), []
+    for _ in range(12):
+        (X, Y), (new_X, new_Y) = draw(random, n, d1, d2, 3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cgmca.FitWarning)  # some fits are saturated
+            model = MCA(k, ridge=ridge).fit(X, Y)
+        if not given:
+            with pytest.raises(ValueError, match="no error bars.* the option calibrate"):
+                model.translate(new_Y, return_interval=0.9)
+            return
+        _, lower, upper = model.translate(new_Y, return_interval=0.9)
+        covered.append(((lower <= new_X) & (new_X <= upper)).mean())
+    assert 0.86 < np.mean(covered) < 0.95
+
+
+def test_few_pairs_are_calibrated_with_fewer_in_each_fold():
+    covered = []
+    for seed in range(20):
+        (X, Y), (new_X, new_Y) = draw(np.random.default_rng([8, seed]), 15, 3, 40)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cgmca.FitWarning)
+            model = MCA(2, ridge=1, calibrate=10).fit(X, Y)  # 10 folds of one or two pairs
+        _, lower, upper = model.translate(new_Y, return_interval=0.9)
+        covered.append(((lower <= new_X) & (new_X <= upper)).mean())
+    assert 0.85 < np.mean(covered) < 0.95
 
 
 def test_calibration_bears_features_that_rarely_vary():

@@ -168,9 +168,34 @@ TEST(Calibrate, RefusesFoldsOfOtherSamples) {
   folds.add(pairs.X1.leftCols(20), pairs.X2.leftCols(20));
   const Covariance C = Covariance::identity(2);
   EXPECT_THROW(calibrate(fit(pairs.X1, pairs.X2, C, C), folds, C, C), InvalidInput);
-  Folds few({4, 4}, {.folds = 15});
-  few.add(pairs.X1.leftCols(20), pairs.X2.leftCols(20));
-  EXPECT_THROW(calibrate(fit(few.all(), C, C), few, C, C), TooFewSamples);
+}
+
+// Folds of one pair, and of none.
+TEST(Calibrate, LeavesPairsOutOneAtATimeWhereTheyAreFewerThanTheFolds) {
+  Random random(6);
+  const Pairs pairs = random_pairs(random, 4, 5, 15);
+  const Covariance C = Covariance::identity(2);
+  Vector squares = Vector::Zero(4);
+  for (Index j = 0; j < 15; ++j) {
+    std::vector<Index> others;
+    for (Index i = 0; i < 15; ++i) {
+      if (i != j) others.push_back(i);
+    }
+    const Model training = fit(Matrix(pairs.X1(Eigen::all, others)), Matrix(pairs.X2(Eigen::all, others)), C, C);
+    const Translation lmmse = translation(training, Domain::two, Domain::one);
+    const Vector t = lmmse.right * (pairs.X2.col(j) - lmmse.mean_from), e = pairs.X1.col(j) - lmmse(pairs.X2.col(j));
+    squares += e.cwiseAbs2() / (1 + 1.0 / 14 + t.dot(lmmse.errors.G * t) / 13);
+  }
+  for (const Index count : {15, 40}) {
+    Folds folds({4, 5}, {.folds = count});
+    folds.add(pairs.X1, pairs.X2);
+    const Model model = calibrate(fit(folds.all(), C, C), folds, C, C);
+    EXPECT_LT(relative(model.domain(Domain::one).held_out_error, (squares / 15).cwiseSqrt()), 1e-9);
+    EXPECT_EQ(model.calibration_folds, 15);
+  }
+  Folds ten({4, 5}, {.folds = 10});
+  ten.add(pairs.X1, pairs.X2);
+  EXPECT_GT(calibrate(fit(ten.all(), C, C), ten, C, C).domain(Domain::two).held_out_error.minCoeff(), 0);
 }
 
 TEST(Fuse, OfBothDomainsIsTheMeanOfTheirPoints) {

@@ -39,6 +39,8 @@
 //
 #include <cgmca/fuse.hpp>
 //
+#include <cgmca/extend.hpp>
+//
 #include <cgmca/verify.hpp>
 //
 #include <cgmca/classify.hpp>
@@ -52,6 +54,8 @@
 #include <cgmca/permutation.hpp>
 //
 #include <cgmca/bootstrap.hpp>
+//
+#include <cgmca/check_pairs.hpp>
 //
 #include <cgmca/image.hpp>
 //

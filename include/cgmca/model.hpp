@@ -118,6 +118,27 @@ struct FitSettings {
   double max_seconds = 0;                   // likewise; 0: no limit
 };
 
+// A domain that joined the common space after the fit, and the certificate of its map. See add_domain. (70)-(72)
+struct Addition {
+  std::vector<Domain> matched;  // the domains that its samples were matched with
+  std::vector<double> weights;  // w_j of each of them
+  Index samples = 0;            // matched ones, of a weight above 0
+  double total_weight = 0;      // n: the sum of their weights
+  bool transported = true;      // whether its mean and covariance are those among the samples of the fit
+  double objective = 0;         // Σ_j w_j E‖z - z_j‖² of the matched domains j
+  double bound = 0;             // no map of this covariance goes below it
+  double scale = 0;             // Σ_j w_j (tr C + tr Cov z_j): the size of both
+  Vector singular_G;            // σ(G); the bound holds their sum
+  bool unique = true;           // whether this is the only map that attains it: σ_c(G) > 0
+};
+
+// Samples that had the same domains, of a fit to incomplete ones.
+struct Pattern {
+  std::vector<Domain> domains;  // those that were there, ascending
+  Index samples = 0;            // of a weight above 0
+  double total_weight = 0;      // the sum of their weights
+};
+
 // The result of a fit: one map for each domain, and what is known of them.
 struct Model {
   // An empty model of so many domains.
@@ -133,6 +154,9 @@ struct Model {
   Certificate certificate;                        // what the fit attained, and what no fit can surpass
   // For more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty if one of them is absent. See score_covariance.
   std::vector<std::vector<Matrix>> score_covariances;
+  std::vector<Pattern> patterns;    // of a fit to incomplete samples; empty where every sample had all domains
+  std::vector<Addition> additions;  // of the last domains, those that joined after the fit; the settings of the search,
+                                    // the objective and the samples above are the fit's
 
   Index count() const { return static_cast<Index>(domains.size()); }  // m
   const DomainMap& domain(Domain domain) const;                       // its map; throws MissingDomain
@@ -159,6 +183,15 @@ struct Model {
 
   // The model without the other domains' maps, for shipping one side alone. Throws MissingDomain.
   Model only(Domain domain) const;
+
+  // The samples of the fit that had all of these domains, as a pattern; all samples where they were complete.
+  Pattern together(std::vector<Domain> domains) const;
+  // The number of domains that the fit had.
+  Index fitted_count() const { return count() - static_cast<Index>(additions.size()); }
+  // The model without the domains that joined after the fit.
+  Model fitted() const;
+  // What is known of an added domain; null of one that the fit had.
+  const Addition* addition(Domain domain) const;
 
   // Writes one safetensors file, atomically, with a note for whoever reads it, as Summary::save does. Throws IoError.
   void save(const std::string& path, const std::string& note = "") const;

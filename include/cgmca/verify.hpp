@@ -73,7 +73,7 @@ struct Attained {
 // Verifies a model in one pass over blocks of matched samples, in memory that does not grow with their number.
 class Verifier {
  public:
-  // Verifies this model. Throws MissingDomain.
+  // Verifies the domains of this model's fit, without those that were added to it. Throws MissingDomain.
   explicit Verifier(Model model);
   // Adds matched samples, d_i×n of each domain. Throws WrongDimension, UnequalSamples or NotFinite.
   void add(const std::vector<MatrixView>& X);

@@ -29,7 +29,8 @@ Estimators: `CGMCA`, `MCA`. Data larger than memory, or in several places: `Summ
 `cgmca.spark`, which are imported by themselves. Files: `read`, `read_blocks`,
 `write`; `load` and `save` for models, which the command line `cgmca` shares. Complex data: `real_features`. Covariances
 by factor or standard deviations: `Covariance`. Choosing ranks and ridge: `tune`; how many correlations are real:
-`permutation_test`; errors and intervals: `bootstrap`. Images: `cgmca.image`. Data to try it on: `cgmca.datasets`.
+`permutation_test`; which pairs are wrong: `check_pairs`; errors and intervals: `bootstrap`.
+ Images: `cgmca.image`. Data to try it on: `cgmca.datasets`.
 Pictures: `plot_correlations`, `plot_graph`, `plot_starts`, `plot_translation`, `plot_scores`, `plot_circle`,
 `plot_biplot`, `plot_cross_correlations`, `plot_scree`, `plot_shares`, `plot_weights`, `plot_diagnosis`.
 """
@@ -41,10 +42,11 @@ from ._core import InfeasibleError, InternalError, Summary, __version__, blas_de
 from ._data.files import read, read_blocks, write
 from ._data.tables import real_features
 from ._estimators import CGMCA, MCA, certificate, correlation_tests, fitting, settings
-from ._estimators.certificate import Certificate, FitWarning, Regularized, Start
+from ._estimators.certificate import Addition, Certificate, FitWarning, Regularized, Start
 from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
 from ._estimators.diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from ._estimators.explained import Explained, Shares, SharesOfVariance, TranslationR2
+from ._estimators.pairs import Displacement, PairCheck, SuspectPair, check_pairs
 from ._estimators.settings import Covariance, SearchProgress
 from ._model.files import load, save
 from ._model.onnx import to_onnx
@@ -60,12 +62,13 @@ _sys.modules.update({f"cgmca.{name}": module for name, module in (
     ("_tuning", _tune))})
 
 __all__ = [
-    "Bootstrap", "Bootstrapped", "Certificate", "CGMCA", "CorrelationTest", "CorrelationTests", "Covariance",
-    "Diagnosis", "DomainBootstrap", "DomainDiagnosis", "Explained", "FitWarning", "InfeasibleError", "InternalError",
-    "MCA", "PermutationTest", "Regularized", "SearchProgress", "Shares", "SharesOfVariance", "Start", "Summary",
-    "Suspect", "TranslationR2", "TuneResult", "__version__", "blas_description", "bootstrap", "datasets", "image",
-    "load", "permutation_test", "plot_biplot", "plot_circle", "plot_correlations", "plot_cross_correlations",
-    "plot_diagnosis", "plot_graph", "plot_scores", "plot_scree", "plot_shares", "plot_starts", "plot_translation",
-    "plot_weights", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
+    "Addition", "Bootstrap", "Bootstrapped", "Certificate", "CGMCA", "CorrelationTest", "CorrelationTests",
+    "Covariance", "Diagnosis", "Displacement", "DomainBootstrap", "DomainDiagnosis", "Explained", "FitWarning",
+    "InfeasibleError", "InternalError", "MCA", "PairCheck", "PermutationTest", "Regularized", "SearchProgress",
+    "Shares", "SharesOfVariance", "Start", "Summary", "Suspect", "SuspectPair", "TranslationR2", "TuneResult",
+    "__version__", "blas_description", "bootstrap", "check_pairs", "datasets", "image", "load", "permutation_test",
+    "plot_biplot", "plot_circle", "plot_correlations", "plot_cross_correlations", "plot_diagnosis", "plot_graph",
+    "plot_scores", "plot_scree", "plot_shares", "plot_starts", "plot_translation", "plot_weights", "read",
+    "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
     "write",
 ]

@@ -61,9 +61,11 @@ class DeviceArray(_Private): ...
 class Folds(_Private): ...
 class Model(_Private): ...
 
+add_domain: Callable[..., Model]
 block_samples: Callable[..., int]
 bootstrap: Callable[..., Any]
 calibrate: Callable[..., Model]
+check_pairs: Callable[..., Any]
 covariance_rules: Callable[[int], List[Tuple[str, int, str]]]
 cuda_device: Callable[[], Tuple[bool, str]]
 file_of: Callable[[str], str]

@@ -3,6 +3,7 @@
 #include <cgmca/calibrate.hpp>
 #include <cgmca/covariance.hpp>
 #include <cgmca/error.hpp>
+#include <cgmca/extend.hpp>
 #include <cgmca/fit.hpp>
 #include <cgmca/threads.hpp>
 
@@ -164,6 +165,23 @@ std::vector<std::tuple<std::string, int, std::string>> covariance_rules(int doma
   return rules;
 }
 
+std::unique_ptr<FittedModel> add_domain_to(const FittedModel& fitted, SharedSummary& matched,
+                                           const std::vector<int>& numbers, const Covariance* covariance,
+                                           const py::kwargs& given) {
+  const Keywords keywords(given, "add_domain", {"weights", "rank_tol", "max_rank", "ridge", "transport"});
+  AddOptions options;
+  if (covariance != nullptr) options.covariance = *covariance;
+  keywords.take("weights", options.weights);
+  keywords.take("rank_tol", options.rank_tol);
+  keywords.take("max_rank", options.max_rank);
+  keywords.take("ridge", options.ridge);
+  keywords.take("transport", options.transport);
+  std::vector<Domain> known;
+  for (const int number : numbers) known.push_back(fitted.domain(number));
+  return std::make_unique<FittedModel>(
+      matched.use([&](const Summary& summary) { return add_domain(fitted.model, summary, known, options); }));
+}
+
 }  // namespace
 
 void bind_fit(py::module_& module) {
@@ -187,6 +205,8 @@ void bind_fit(py::module_& module) {
       .def_property_readonly("description", &Covariance::description);
   module.def("covariance_rules", &covariance_rules, py::arg("domains"));
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
+  module.def("add_domain", &add_domain_to, py::arg("model"), py::arg("matched"), py::arg("known"),
+             py::arg("covariance") = nullptr);
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("folds"), py::arg("progress") = py::none());
   module.def("threads", &threads, "The number of threads BLAS uses; 0 if it does not tell.");
   module.def("set_threads", &set_threads, py::arg("count"), "Let BLAS and the image functions use `count` threads.");

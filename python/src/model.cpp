@@ -34,6 +34,14 @@ py::dict certificate_of(const FittedModel& self) {
                   "stopped_early"_a = found.stopped_early, "samples_residual"_a = found.samples_residual);
 }
 
+py::tuple additions_of(const FittedModel& self) {
+  return tuple_of(self.model.additions, [](const Addition& added) {
+    return py::make_tuple(tuple_of(added.matched, [](Domain domain) { return number(domain); }),
+                          tuple_of(added.weights), added.samples, added.total_weight, added.transported,
+                          added.objective, added.bound, added.scale, to_array(added.singular_G), added.unique);
+  });
+}
+
 py::dict settings_of(const FittedModel& self) {
   const FitSettings& settings = self.model.settings;
   return py::dict("covariance"_a = tuple_of(settings.covariance), "components"_a = tuple_of(settings.components),
@@ -131,6 +139,7 @@ void bind_model(py::module_& module) {
   bind_explained(model);
   model.def("certificate", &certificate_of)
       .def("settings", &settings_of)
+      .def("additions", &additions_of)
       .def("tests", &tests_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(

@@ -1,5 +1,6 @@
 // Cross-validation, and the permutation test of the canonical correlations.
 #include <cgmca/bootstrap.hpp>
+#include <cgmca/check_pairs.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/folds.hpp>
 #include <cgmca/permutation.hpp>
@@ -220,6 +221,25 @@ py::dict bootstrap_of(const FittedModel& fitted, const py::sequence& arrays, con
                   "replicas"_a = found.replicas, "failed"_a = found.failed, "groups"_a = found.groups);
 }
 
+py::dict check_by_pair(const py::object& X, const py::object& Y, double level, std::uint64_t seed) {
+  const auto own = std::make_shared<std::vector<Matrix>>();
+  own->push_back(whole(Samples(X, "X")));
+  own->push_back(whole(Samples(Y, "y")));
+  const auto found = interruptibly<PairCheck>(
+      [own, level, seed](const Report&) { return check_pairs((*own)[0], (*own)[1], {.level = level, .seed = seed}); });
+  const auto suspects = tuple_of(found.suspects, [](const SuspectPair& one) {
+    const bool known = one.partner >= 0;
+    return py::make_tuple(one.pair, one.probability, known ? py::object(py::int_(one.partner)) : py::object(py::none()),
+                          known ? py::object(py::float_(one.partner_probability)) : py::object(py::none()));
+  });
+  const auto runs = tuple_of(found.displacements,
+                             [](const Displacement& run) { return py::make_tuple(run.first, run.last, run.by); });
+  return py::dict("probability"_a = to_array(found.probability), "log_ratio"_a = to_array(found.log_ratio),
+                  "p_values"_a = to_array(found.p_values), "confirmed"_a = found.confirmed, "suspects"_a = suspects,
+                  "displacements"_a = runs, "right"_a = found.right, "ridge"_a = found.ridge,
+                  "informative"_a = found.informative, "remarks"_a = found.remarks);
+}
+
 }  // namespace
 
 void bind_tune(py::module_& module) {
@@ -227,6 +247,7 @@ void bind_tune(py::module_& module) {
   module.def("tune", &tune_folds, py::arg("folds"), py::arg("progress") = py::none());
   module.def("bootstrap", &bootstrap_of, py::arg("model"), py::arg("arrays"), py::arg("sample_weight"),
              py::arg("units"), py::arg("progress") = py::none());
+  module.def("check_pairs", &check_by_pair, py::arg("X"), py::arg("y"), py::arg("level"), py::arg("seed"));
   module.def("permutation_test", &test_by_permutation, py::arg("samples"), py::arg("sample_weight") = py::none(),
              py::arg("progress") = py::none());
 }

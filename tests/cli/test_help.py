@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["fit", "verify", "translate", "report", "apply", "fuse", "info", "summarize", "merge", "index", "tune", "tests", "explain", "diagnose", "bootstrap", "export", "reproduce"]
+COMMANDS = ["fit", "verify", "translate", "report", "apply", "fuse", "extend", "pairs", "info", "summarize", "merge", "index", "tune", "tests", "explain", "diagnose", "bootstrap", "export", "reproduce"]
 
 
 def examples(text):

@@ -42,9 +42,9 @@ data        domain parts
 summary     summary folds
 model       model covariance regularization fit_options
 multi
-fit         fit
-use         verify lsqr translate device_matrix calibrate explained diagnose fuse classify
-select      correlation_tests tune permutation bootstrap
+fit         fit incomplete
+use         verify lsqr translate device_matrix calibrate explained diagnose fuse extend classify
+select      correlation_tests tune permutation bootstrap check_pairs
 """
 
 # Includes against the order that the tree still has. One that is gone must leave this list.

@@ -12,8 +12,10 @@ namespace cgmca::cli {
 void add_fit(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_translate(CLI::App& app, Session& session);
+void add_pairs_command(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_apply(CLI::App& app, Session& session);
+void add_extend(CLI::App& app, Session& session);
 void add_fuse(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_summarize(CLI::App& app, Session& session);

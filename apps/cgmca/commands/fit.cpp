@@ -1,11 +1,13 @@
 // cgmca fit: from matched samples, or a summary of them, to a model.
 #include <cgmca/calibrate.hpp>
+#include <cgmca/check_pairs.hpp>
 #include <cgmca/diagnose.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
 #include <cgmca/parts.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,7 +40,7 @@ struct FitArguments {
   RegularizationSpecs regularization;
   MatchingSpecs matching;
   ExtraSources extra;
-  bool tune = false;
+  bool tune = false, robust = false;
   TuningSpecs tuning;
   const CLI::Option* seed = nullptr;
   Index calibrate = 0;
@@ -67,6 +69,11 @@ void check(const FitArguments& options) {
   if (options.output.empty() && !options.limits.dry_run) throw UsageError("fit needs -o MODEL");
   if (options.calibrate > 0 && !files) {
     throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give the inputs");
+  }
+  if (options.robust) {
+    if (!files) throw UsageError("--robust looks at each pair, which a summary does not hold; give the inputs");
+    if (options.pairs.domains() != 2) throw UsageError("--robust checks the pairs of two domains");
+    if (options.tune || options.calibrate > 0) throw UsageError("give --robust or --tune and --calibrate, not both");
   }
   options.covariances.check();
   options.regularization.check();
@@ -131,6 +138,21 @@ DataOptions data_options(const FitArguments& options, const ExtraSamples& extra)
   return data;
 }
 
+// Each pair counts as much as it is probably right.
+void add_robustly(const Session& session, PairReader& reader, Summary& summary) {
+  const AllPairs all = read_all(session, reader);
+  const PairCheck check = check_pairs(all.X[0], all.X[1]);
+  if (!check.informative) {
+    throw InvalidInput(fmt::format("no pair can be judged: {}", fmt::join(check.remarks, "; ")));
+  }
+  for (const std::string& remark : check.remarks) session.message("warning: " + remark);
+  session.message(fmt::format("{} of {} pairs are probably wrong and count little; the pairs weigh {:.6g} together",
+                              check.suspects.size(), check.probability.size(), check.probability.sum()));
+  const Vector weights =
+      all.weights.size() == 0 ? check.probability : Vector(check.probability.cwiseProduct(all.weights));
+  summary.add_all({all.X.begin(), all.X.end()}, weights);
+}
+
 Input read_files(const Session& session, const FitArguments& options) {
   Input input;
   PairReader reader(options.pairs, session);
@@ -156,6 +178,10 @@ Input read_files(const Session& session, const FitArguments& options) {
     return input;
   }
   input.summary.emplace(reader.domains(), options.accumulate, options.device);
+  if (options.robust) {
+    add_robustly(session, reader, *input.summary);
+    return input;
+  }
   accumulate_all(session, reader, *input.summary);
   return input;
 }
@@ -265,6 +291,8 @@ void add_fit(CLI::App& app, Session& session) {
   add_regularization_options(command, options->regularization);
   add_scale_option(command, options->scale);
   add_extra_options(command, options->extra);
+  command.add_flag("--robust", options->robust,
+                   "Weigh each pair of two domains by the probability that it is right, as pairs finds it");
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);
   options->seed = command.get_option("--seed")->description(

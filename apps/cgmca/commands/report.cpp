@@ -141,6 +141,8 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
   return seen;
 }
 
+constexpr Index kMostChecked = 2000;  // pairs that are looked at one by one
+
 void run(const Session& session, const ReportArguments& options) {
   if (!options.pairs.given() && !options.pairs.weights.empty())
     throw UsageError("--weights needs the samples too; give them after the model");
@@ -153,7 +155,7 @@ void run(const Session& session, const ReportArguments& options) {
     for (const std::string& file : options.pairs.files()) inputs.push_back(file);
   check_target(options.output, inputs);
 
-  const Model model = Model::load(options.model);
+  const Model whole = Model::load(options.model), model = whole.fitted();
   if (options.pairs.given()) {
     check_inputs(options.pairs.paths.size(), model,
                  model.count() == 2 ? "; give both, or none" : "; give all, or none");
@@ -176,6 +178,7 @@ void run(const Session& session, const ReportArguments& options) {
   add_graph(page, model);
   add_certificate(page, model, pairs);
   add_starts(page, model);
+  add_additions(page, whole);
   add_correlations(page, model);
   add_correlation_tests(page, model);
   add_error_bars(page, model);
@@ -183,6 +186,12 @@ void run(const Session& session, const ReportArguments& options) {
   add_pictures(page, model, pairs);
   add_spectra(page, model);
   if (seen) add_pairs(page, model, *seen);
+  if (seen && model.count() == 2 && seen->attained.samples <= kMostChecked) {
+    PairReader reader(options.pairs, session);
+    reader.check_features(model, options.model);
+    const AllPairs all = read_all(session, reader);
+    add_pair_check(page, all.X, all.numbers);
+  }
   add_loadings(page, model, shape);
   const std::size_t bytes = page.write(options.output);
   session.result({{"report", options.output}, {"bytes", bytes}},

@@ -100,4 +100,46 @@ void add_starts(report::Page& page, const Model& model) {
   page.section("Agreement of the starts").text(fmt::format("Starts: {}.", starts_text(certificate))).table(table);
 }
 
+void add_pair_check(report::Page& page, const std::vector<Matrix>& X, const std::vector<Index>& numbers) {
+  try {
+    const PairCheck check = check_pairs(X[0], X[1]);
+    report::Table table{{"row", "probably right", "likely partner in domain 2"},
+                        {},
+                        "Pairs that a fit to the others finds less likely together than apart. Rows are counted from "
+                        "0."};
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(check.suspects.size(), most); ++i) {
+      const SuspectPair& one = check.suspects[i];
+      table.rows.push_back(
+          {fmt::format("{}", numbers[static_cast<std::size_t>(one.pair)]), fmt::format("{:.4f}", one.probability),
+           one.partner < 0 ? "none stands out" : fmt::format("{}", numbers[static_cast<std::size_t>(one.partner)])});
+    }
+    std::string text = check.informative
+                           ? fmt::format("{} of {} pairs are confirmed as right, {} are probably wrong.",
+                                         check.confirmed.size(), check.probability.size(), check.suspects.size())
+                           : "No pair can be judged.";
+    for (const std::string& remark : check.remarks) text += " " + remark + ".";
+    page.section("Wrong pairs").text(text);
+    if (!table.rows.empty()) page.table(table);
+  } catch (const InvalidInput& why) {
+    page.section("Wrong pairs").text(fmt::format("Not judged: {}.", why.what()));
+  }
+}
+
+void add_additions(report::Page& page, const Model& model) {
+  if (model.additions.empty()) return;
+  report::Table table{{"domain", "matched with", "samples", "objective", "least possible", "residual"},
+                      {},
+                      "Domains that were added after the fit. The maps above did not change."};
+  for (const Domain domain : all_domains(model.count())) {
+    const Addition* addition = model.addition(domain);
+    if (addition == nullptr) continue;
+    table.rows.push_back({domain_title(model, domain), domains_text(addition->matched),
+                          pairs_text(addition->samples, addition->total_weight),
+                          fmt::format("{:.9g}", addition->objective), fmt::format("{:.9g}", addition->bound),
+                          fmt::format("{:.1e}", model.certificate.constraint_residuals[slot(domain)])});
+  }
+  page.section("Added domains").table(table);
+}
+
 }  // namespace cgmca::cli

@@ -43,6 +43,10 @@ void add_correlation_tests(report::Page& page, const Model& model);
 // Of more than two domains: who is compared with whom, and where the starts of the search ended.
 void add_graph(report::Page& page, const Model& model);
 void add_starts(report::Page& page, const Model& model);
+// The domains that joined after the fit, of a whole model.
+// Which pairs are probably wrong; where n is small enough to look at each.
+void add_pair_check(report::Page& page, const std::vector<Matrix>& X, const std::vector<Index>& numbers);
+void add_additions(report::Page& page, const Model& model);
 void add_error_bars(report::Page& page, const Model& model);
 void add_spectra(report::Page& page, const Model& model);
 void add_pairs(report::Page& page, const Model& model, const Seen& seen);

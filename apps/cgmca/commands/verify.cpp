@@ -106,7 +106,11 @@ std::string verdict(const Model& model, const Attained& found, bool fits) {
 
 void run(const Session& session, const VerifyArguments& options) {
   const EndsAtOnce nothing_is_written;
-  const Model model = Model::load(options.model);
+  const Model whole = Model::load(options.model), model = whole.fitted();
+  if (!whole.additions.empty()) {
+    session.message(fmt::format("the samples check the {} domains of the fit; info has the certificate of those added",
+                                model.count()));
+  }
   check_inputs(options.pairs.paths.size(), model);
   const Attained found = attained_by(session, options, model);
   const Certificate& claimed = model.certificate;

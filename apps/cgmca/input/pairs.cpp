@@ -425,11 +425,41 @@ void add_to(Verifier& verifier, const PairReader::Block& block) {
   }
 }
 
+AllPairs read_all(const Session& session, PairReader& reader) {
+  Progress progress(session, reader.noun() + " read", reader.samples());
+  std::vector<PairReader::Block> blocks;
+  AllPairs all;
+  Index n = 0;
+  for (;;) {
+    PairReader::Block block = reader.next();
+    if (block.samples() == 0) break;
+    n += block.samples();
+    all.numbers.insert(all.numbers.end(), reader.numbers().begin(), reader.numbers().end());
+    blocks.push_back(std::move(block));
+    progress.update(reader.position());
+    stop_if_interrupted();
+  }
+  const bool weighted = !blocks.empty() && blocks.front().weights.size() > 0;
+  all.weights.resize(weighted ? n : 0);
+  for (Index i = 0; i < reader.count(); ++i) {
+    all.X.emplace_back(reader.features(static_cast<Domain>(i + 1)), n);
+    Index first = 0;
+    for (const PairReader::Block& block : blocks) {
+      all.X.back().middleCols(first, block.samples()) = block.X[static_cast<std::size_t>(i)];
+      if (weighted) all.weights.segment(first, block.samples()) = block.weights;
+      first += block.samples();
+    }
+  }
+  return all;
+}
+
 void PairReader::check_features(const Model& model, const std::string& model_path) {
   check_inputs(inputs_.size(), model);
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    check(session_, inputs_[i], model, model_path, static_cast<Domain>(i + 1));
-  }
+  check_features(model, model_path, all_domains(model.count()));
+}
+
+void PairReader::check_features(const Model& model, const std::string& model_path, const std::vector<Domain>& domains) {
+  for (std::size_t i = 0; i < domains.size(); ++i) check(session_, inputs_[i], model, model_path, domains[i]);
 }
 
 SampleReader open_samples(const Session& session, const std::string& source, const InputOptions& options,

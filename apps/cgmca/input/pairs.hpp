@@ -56,6 +56,8 @@ class PairReader {
   // Puts the features into the model's order where both have names. Throws WrongDimension or InvalidInput, showing the
   // file and the model, where they do not belong together.
   void check_features(const Model& model, const std::string& model_path);
+  // The same for inputs of these domains of the model; further inputs are of other domains.
+  void check_features(const Model& model, const std::string& model_path, const std::vector<Domain>& domains);
 
   struct Block {
     std::vector<Matrix> X;  // d_i×n, one a domain
@@ -110,6 +112,14 @@ void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block);
 // The same for a fit: the summary gets no other samples, and is what Summary::add_all makes of them.
 void accumulate_all(const Session& session, PairReader& reader, Summary& summary);
+
+// All that is left in the reader, in memory.
+struct AllPairs {
+  std::vector<Matrix> X;       // d_i×n, one a domain
+  Vector weights;              // empty: each counts once
+  std::vector<Index> numbers;  // of the samples in the first input, from 0
+};
+AllPairs read_all(const Session& session, PairReader& reader);
 
 void add_to(Verifier& verifier, const PairReader::Block& block);
 

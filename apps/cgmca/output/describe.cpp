@@ -172,6 +172,16 @@ void add_constrained(Rows& rows, const Model& model) {
 
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
+Json describe(const Addition& addition) {
+  std::vector<int> matched;
+  for (const Domain domain : addition.matched) matched.push_back(number(domain));
+  return {{"matched_with", matched},         {"weights", addition.weights},
+          {"n", addition.samples},           {"total_weight", addition.total_weight},
+          {"objective", addition.objective}, {"bound", addition.bound},
+          {"scale", addition.scale},         {"singular_G", list(addition.singular_G)},
+          {"unique", addition.unique},       {"transported", addition.transported}};
+}
+
 Json describe(const Model& model) {
   const Certificate& certificate = model.certificate;
   Json object;
@@ -210,13 +220,15 @@ Json describe(const Model& model) {
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
   object["route"] = certificate.route;
+  object["additions"] = Json::array();
+  for (const Addition& addition : model.additions) object["additions"].push_back(describe(addition));
   return object;
 }
 
 std::string describe_text(const Model& model) {
   const Certificate& certificate = model.certificate;
   const bool two = model.count() == 2;
-  Rows rows = {{matched_noun(model.count()), pairs_text(model.samples, model.total_weight)}};
+  Rows rows = {{matched_noun(model.fitted_count()), pairs_text(model.samples, model.total_weight)}};
   for (const Domain domain : all_domains(model.count())) {
     const auto i = slot(domain);
     const auto& map = model.domains[i];
@@ -236,8 +248,16 @@ std::string describe_text(const Model& model) {
                            {"residuals", fmt::format("{:.1e}  (of the covariance constraints)",
                                                      fmt::join(certificate.constraint_residuals, "  "))}});
   rows.emplace_back("sketch", sketch_text(certificate));
-  add_constrained(rows, model);
+  add_constrained(rows, model.fitted());
   if (model.settings.scale) rows.emplace_back("scale", "each feature was divided by its standard deviation");
+  for (const Domain domain : all_domains(model.count())) {
+    const Addition* added = model.addition(domain);
+    if (added == nullptr) continue;
+    rows.emplace_back(
+        fmt::format("added {}", number(domain)),
+        fmt::format("matched with {} by {} samples; objective {:.9g}, bound {:.9g}", domains_text(added->matched),
+                    pairs_text(added->samples, added->total_weight), added->objective, added->bound));
+  }
   rows.insert(rows.end(), {{"least gap", fmt::format("{:.2g}  (between {} used; near 0: directions may mix)",
                                                      certificate.min_gap, two ? "correlations" : "directions")},
                            {"route", certificate.route}});

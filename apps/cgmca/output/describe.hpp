@@ -1,6 +1,7 @@
 // Models and summaries in words and in JSON.
 #pragma once
 
+#include <cgmca/check_pairs.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 
@@ -21,6 +22,9 @@ std::string pairs_text(Index pairs, double weight);
 std::string constrained_text(const Model& model, Domain domain);
 
 Json list(const Vector& values);
+Json describe(const Addition& addition);
+// The most suspicious pairs, at most `shown`, by their numbers in the inputs.
+std::string check_text(const PairCheck& check, const std::vector<Index>& numbers, Index shown);
 
 // Of the fit of more than two domains.
 bool agrees(const Start& start);                           // it ended at the best maps

@@ -86,14 +86,15 @@ void check_names(const CLI::App& app, const std::vector<std::string>& arguments)
 }
 
 // What other programs call it.
-constexpr std::array<std::pair<const char*, const char*>, 26> kMeanings = {{
+constexpr std::array<std::pair<const char*, const char*>, 28> kMeanings = {{
     {"train", "fit"},           {"learn", "fit"},         {"match", "fit"},         {"fusion", "fuse"},
     {"predict", "translate"},   {"convert", "translate"}, {"inverse", "translate"}, {"inverse-transform", "translate"},
     {"impute", "translate"},    {"transform", "apply"},   {"map", "apply"},         {"project", "apply"},
     {"encode", "apply"},        {"evaluate", "verify"},   {"check", "verify"},      {"test", "verify"},
     {"score", "verify"},        {"combine", "merge"},     {"join", "merge"},        {"show", "info"},
     {"describe", "info"},       {"inspect", "info"},      {"plot", "report"},       {"save", "export"},
-    {"cross-validate", "tune"}, {"cv", "tune"},
+    {"cross-validate", "tune"},
+    {"add", "extend"},          {"add-domain", "extend"}, {"cv", "tune"},
 }};
 
 std::string suggestion(const std::string& wrong, const std::vector<std::string>& known) {
@@ -220,8 +221,9 @@ int main(int argc, char** argv) {
                "cgmca");
   try {
     add_common_options(app, session);
-    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_info, add_summarize,
-                      add_merge, add_index, add_tune, add_tests, add_explain, add_diagnose, add_bootstrap, add_export,
+    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_extend, add_pairs_command,
+                      add_info, add_summarize, add_merge, add_index, add_tune, add_tests, add_explain, add_diagnose,
+                      add_bootstrap, add_export,
                       add_reproduce, add_completion, add_man}) {
       add(app, session);
     }

@@ -25,6 +25,27 @@ class Regularized(NamedTuple):
     samples: int
 
 
+class Addition(NamedTuple):
+    """A domain that joined the common space after the fit, and the certificate of its map.
+
+    ``objective`` is the weighted sum of its mean squared distances from the domains it was ``matched`` with, ``bound``
+    what no map of the same covariance goes below, and ``scale`` the size of both. ``singular_G`` are what the bound is
+    made of. The map is ``unique`` if the last of them is above 0. ``transported`` says that mean and covariance of the
+    domain are those among the samples of the fit.
+    """
+
+    matched: Tuple[int, ...]
+    weights: Tuple[float, ...]
+    samples: int
+    total_weight: float
+    transported: bool
+    objective: float
+    bound: float
+    scale: float
+    singular_G: Array
+    unique: bool
+
+
 class Start(NamedTuple):
     """One ascent of the search that fits more than two domains.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 from sklearn.base import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,
-                          TransformerMixin)
+                          TransformerMixin, clone)
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,12 +17,13 @@ from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fractio
 from .._data import device, tables
 from .._data.domains import (all_given, as_given, by_number, given, holds_domains, is_dict, label, labels, names_of_new,
                              number_of)
-from .certificate import Certificate, FitWarning, Regularized, Start
+from .certificate import Addition, Certificate, FitWarning, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
 from .diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from .explained import Explained, TranslationR2
 from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, is_flat, names_of, need_y,
                       unchanged_on_failure)
+from .pairs import PairCheck, checked
 from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         Of domain 1; the names only if X had some.
     summary_ : Summary
         The pairs taken in by `partial_fit`.
+    pair_check_ : PairCheck
+        What a robust fit found of its pairs.
 
     Notes
     -----
@@ -127,6 +130,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     n_features_in_: int
     summary_: _core.Summary
+    pair_check_: PairCheck
     scale = False  # an estimator of 0.2 that comes from a pickle has no attribute of this name
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
@@ -153,7 +157,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     @accepts_old_names
     def fit(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
-            extra: Any = None, missing: str = "error", progress: Progress = None) -> Self:
+            extra: Any = None, missing: str = "error", robust: bool = False, progress: Progress = None) -> Self:
         """Find the maps.
 
         Parameters
@@ -175,6 +179,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             each domain, or a dict by the domains' names. They improve that domain's mean and covariance.
         missing : {'error', 'drop'}
             NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
+        robust : bool
+            Weigh each pair of two domains by the probability that it is right, as `check_pairs` finds it. What it found
+            is in ``pair_check_``, and a warning says how many pairs are probably wrong.
         progress : callable, optional
             Called with a `SearchProgress` while the maps of more than two domains are searched for, at the first sweep
             of each ascent and some fifty times a second. What it raises ends the search. Two domains need no search.
@@ -186,6 +193,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         report, folds = as_progress(progress), as_count("calibrate", self.calibrate)
         with unchanged_on_failure(self):
             samples = self._matched(X, y, sample_weight, missing, first=True, least=2)
+            self.__dict__.pop("pair_check_", None)
+            if robust:
+                samples = self._weighed(samples)
             summary = self._new_summary(samples)
             settings = self._settings(len(samples.arrays), extra_samples(extra, summary, missing))
             model = fit_model(added(summary, samples, all=True), report, **settings)
@@ -254,6 +264,93 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         that step can do nothing. ``fit(X, y).transform(X, y)`` gives both domains.
         """
         return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    def add_domain(self, name: Optional[str], X: Any, matched: Any, *, covariance: Any = None,
+                   max_rank: Optional[int] = None, ridge: Any = 0.0, weights: Optional[Sequence[float]] = None,
+                   transport: bool = True, sample_weight: Optional[ArrayLike] = None, missing: str = "error") -> Self:
+        """A new estimator with one more domain in the same common space, as a new instrument or subject.
+
+        All other maps stay as they are, to the bit. The new one brings the samples of X as close to those that match
+        them as any map of its covariance can; `additions_` has the certificate. The new estimator translates and fuses
+        with all domains. What relates the new domain to a domain that it was not matched with are the scores of those
+        it was matched with.
+
+        Parameters
+        ----------
+        name : str or None
+            Of the new domain.
+        X : array-like of shape (n_samples, n_features), or `Summary`
+            Samples of the new domain. Or a summary of all matched samples: of the domains that ``matched`` lists, in
+            that order, and last of the new domain.
+        matched : dict, or list of domains for a `Summary`
+            Samples of one known domain or several, by their names or numbers: row i of each belongs to row i of X. They
+            need not be samples of the fit.
+        covariance : array of shape (n_components_, n_components_), 'identity' or `Covariance`, optional
+            Of the new domain's points; default: that of the first domain of ``matched``.
+        max_rank, ridge
+            As for the estimator, of the new domain.
+        weights : sequence of float, optional
+            How much each domain of ``matched`` counts; default: 1.
+        transport : bool
+            The matched samples need not be like those of the fit. True takes mean and covariance of the new domain to
+            what they would be among the samples of the fit, as far as the scores of ``matched`` tell. False takes them
+            as they are.
+        sample_weight, missing
+            As in `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> causes = random.normal(size=(300, 3))
+        >>> old, new = (causes @ random.normal(size=(3, 8)) + 0.1 * random.normal(size=(300, 8)) for _ in range(2))
+        >>> model = cgmca.MCA(3).fit({"a": old[:200], "b": causes[:200] + 0.1 * random.normal(size=(200, 3))})
+        >>> three = model.add_domain("c", new[200:], matched={"a": old[200:]})
+        >>> three.domain_names_, bool(np.array_equal(three.A_[0], model.A_[0]))
+        (('a', 'b', 'c'), True)
+        >>> three.translate(new[:200], source="c", target="b").shape
+        (200, 3)
+        """
+        model, names = self._fitted(), self._domain_names()
+        if isinstance(X, _core.Summary):
+            if is_dict(matched):
+                raise ValueError("X is a summary of all matched samples; give matched as a list of their domains")
+            known, summary = [number_of(domain, names) for domain in matched], X
+        else:
+            if not is_dict(matched) or not matched:
+                raise ValueError("matched is a dict: samples of domains of the model, by their names or numbers")
+            known = [number_of(domain, names) for domain in matched]
+            rows = list(matched.values())
+            tables.check_rows([*rows, X, sample_weight], [*labels(len(rows) + 1), "sample_weight"])
+            arrays = [self._dense(*one) for one in zip(known, rows)]
+            arrays.append(as_columns(X, "X", finite=False))
+            tables_of_names = [*(self._names(domain) for domain in known), names_of(X)]
+            added_weights = tables.weights_of(sample_weight, len(arrays[0]))
+            as_choice("missing", missing, ("error", "drop"))
+            if missing == "drop" and len({len(one) for one in arrays}) == 1:
+                kept = ~np.any([tables.rows_with_nan(one) for one in arrays], axis=0)
+                arrays = [one[kept] for one in arrays]
+                added_weights = None if added_weights is None else added_weights[kept]
+            summary = _core.Summary(*(one.shape[1] for one in arrays), feature_names=tables_of_names,
+                                    names=None if name is None else [*(names[i - 1] or str(i) for i in known), name])
+            summary = added(summary, Matched(arrays, added_weights, None, tables_of_names, False), all=True)
+        prescribed = None if covariance is None else as_covariances(
+            covariance, self.n_components_ if isinstance(covariance, str) else None, 2)[0]
+        extended = clone(self)
+        vars(extended).update({key: value for key, value in vars(self).items() if key.endswith("_")})
+        extended.__dict__.pop("summary_", None)
+        extended._one_dimensional = False
+        extended._model = _core.add_domain(model, summary, known, prescribed, max_rank=as_count("max_rank", max_rank),
+                                           ridge=as_ridge(ridge), weights=None if weights is None else list(weights),
+                                           rank_tol=as_fraction("rank_tol", self.rank_tol), transport=transport)
+        for text in set(extended._model.warnings()) - set(model.warnings()):
+            warn_user(text, FitWarning)
+        return extended
+
+    @property
+    def additions_(self) -> Tuple[Addition, ...]:
+        """The domains that joined by `add_domain`, the last ones, each with the certificate of its map."""
+        return tuple(Addition(*one) for one in self._fitted().additions())
 
     # Maps into the common space and back
 
@@ -859,6 +956,24 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                 arrays = [rows[~bad] for rows in arrays]
                 weights = None if weights is None else weights[~bad]
         return Matched(arrays, weights, new_names, feature_names, one_dimensional)
+
+    def _weighed(self, samples: Matched) -> Matched:
+        """The same, each pair weighed by the probability that it is right."""
+        if len(samples.arrays) != 2:
+            raise ValueError(f"robust checks the pairs of two domains, and there are {len(samples.arrays)}")
+        if any(device.is_there(rows) for rows in samples.arrays) or self.calibrate is not None:
+            raise ValueError("robust needs arrays in host memory, and no calibrate")
+        check = checked(*(rows.toarray() if tables.is_sparse(rows) else rows for rows in samples.arrays))
+        if not check.informative:
+            raise ValueError(f"no pair can be judged: {'; '.join(check.remarks)}")
+        for remark in check.remarks:
+            warn_user(remark, FitWarning)
+        if check.suspects:
+            warn_user(f"{len(check.suspects)} of {len(check.probability)} pairs are probably wrong and count little; "
+                      "pair_check_ has them", FitWarning)
+        self.pair_check_ = check
+        weights = check.probability if samples.weights is None else check.probability * samples.weights
+        return samples._replace(weights=weights)
 
     def _check_there(self, arrays: Sequence[Any], missing: str) -> None:
         """Refuses what cannot be done with arrays on a GPU; the library checks their numbers there."""

@@ -1,3 +1,4 @@
+#include <cgmca/domain.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/model.hpp>
 
@@ -264,8 +265,80 @@ Vector Model::common_correlations(Domain i, Domain j) const {
   return (scale.array() > 0).select(joint.array() / scale.array(), 0.0);
 }
 
+Model Model::fitted() const {
+  if (additions.empty()) return *this;
+  Model result = *this;
+  const auto m = static_cast<std::size_t>(fitted_count());
+  result.additions.clear();
+  result.domains.resize(m);
+  result.covariances.resize(m);
+  for (auto* values : {&result.settings.components, &result.settings.max_rank, &result.certificate.ranks,
+                       &result.certificate.covariance_ranks}) {
+    values->resize(m);
+  }
+  for (auto* values : {&result.certificate.constraint_residuals, &result.certificate.tolerances}) values->resize(m);
+  result.settings.covariance.resize(m);
+  result.settings.ridge.resize(m);
+  result.certificate.constrained.resize(m);
+  const bool two = m == 2;
+  result.score_covariances.resize(two ? 0 : m);
+  for (std::vector<Matrix>& row : result.score_covariances) row.resize(m);
+  for (std::optional<DomainMap>& map : result.domains) {
+    if (map) map->cross_loadings.resize(two ? 0 : m);
+  }
+  return result;
+}
+
+Pattern Model::together(std::vector<Domain> these) const {
+  std::sort(these.begin(), these.end());
+  if (patterns.empty()) return {these, samples, total_weight};
+  Pattern result{these, 0, 0};
+  for (const Pattern& pattern : patterns) {
+    if (!std::includes(pattern.domains.begin(), pattern.domains.end(), these.begin(), these.end())) continue;
+    result.samples += pattern.samples;
+    result.total_weight += pattern.total_weight;
+  }
+  return result;
+}
+
+const Addition* Model::addition(Domain domain) const {
+  const Index later = number(domain) - 1 - fitted_count();
+  return later < 0 ? nullptr : &additions[static_cast<std::size_t>(later)];
+}
+
+namespace {
+
+void warn_of_additions(const Model& model, std::vector<std::string>& result) {
+  for (const Domain domain : all_domains(model.count())) {
+    const Addition* addition = model.addition(domain);
+    if (addition == nullptr) continue;
+    if (!addition->unique) {
+      result.push_back(
+          fmt::format("the map of domain {}, which was added, is not the only best one: the domains it was matched "
+                      "with say nothing of some of its directions, which are chosen by its own variance",
+                      number(domain)));
+    }
+    const Index rank = model.certificate.ranks[slot(domain)];
+    const Regularized& constrained = model.certificate.constrained[slot(domain)];
+    if (addition->samples - 1 <= rank && constrained.plain()) {
+      result.push_back(
+          fmt::format("domain {} was added from {} matched samples and has rank {}: every direction can be matched "
+                      "whatever the data, so its map will not carry over to new samples. Give a ridge (auto, for "
+                      "instance), or limit max_rank to well below {}",
+                      number(domain), addition->samples, rank, addition->samples - 1));
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> Model::warnings() const {
   std::vector<std::string> result;
+  if (!additions.empty()) {
+    result = fitted().warnings();
+    warn_of_additions(*this, result);
+    return result;
+  }
   count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
   warn_of_residuals(*this, result);
   warn_of_units(*this, result);

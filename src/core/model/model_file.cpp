@@ -11,6 +11,7 @@
 
 #include "core/base/tensor_file.hpp"
 #include "core/data/domain_file.hpp"
+#include "core/model/addition_file.hpp"
 
 namespace cgmca {
 namespace {
@@ -256,7 +257,9 @@ TensorWriter Model::pack() const {
   file.set("route", certificate.route);
   save_settings(file, settings);
   if (!simple) save_proof(file, certificate);
-  if (count() == 2) {
+  if (!additions.empty()) save_additions(file, additions);
+  if (!patterns.empty()) save_patterns(file, patterns);
+  if (fitted_count() == 2) {
     file.add_vector("singular_A", certificate.singular_A);
     file.add_vector("singular_B", certificate.singular_B);
   }
@@ -274,7 +277,9 @@ TensorWriter Model::pack() const {
 
 Model Model::unpack(const TensorReader& file) {
   Model model(load_count(file));
-  const bool two = model.count() == 2;
+  model.additions = load_additions(file, model.count());
+  model.patterns = load_patterns(file, model.fitted_count());
+  const bool two = model.fitted_count() == 2, alone = model.count() == 2;
   model.samples = file.integer("samples", 2);
   model.total_weight = file.has_text("total_weight") ? file.real("total_weight") : static_cast<double>(model.samples);
   if (!(model.total_weight > 1)) file.fail(fmt::format("matched samples of the weight {}", model.total_weight));
@@ -289,7 +294,7 @@ Model Model::unpack(const TensorReader& file) {
   if (file.has_text("samples_residual")) certificate.samples_residual = file.real("samples_residual");
   certificate.route = file.text("route");
   model.settings = load_settings(file, model.domains.size());
-  if (file.has_text("domains")) load_proof(file, certificate, model.count());
+  if (file.has_text("domains")) load_proof(file, certificate, model.fitted_count());
   const auto& c = certificate.covariance_ranks;
   if (two) {
     certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
@@ -301,12 +306,12 @@ Model Model::unpack(const TensorReader& file) {
   bool any = false;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
     if (!file.has(numbered("mean", at(i)))) continue;
-    const Index q = two ? std::min(std::max(c[0], c[1]), certificate.ranks[i]) : c[i];
+    const Index q = two && i < 2 ? std::min(std::max(c[0], c[1]), certificate.ranks[i]) : c[i];
     model.domains[i] = load_map(file, at(i), model.common_dimension, c[i], q);
     any = true;
   }
-  if (!any) file.fail(two ? "holds neither domain's map" : "holds no domain's map");
-  if (!two) load_pairs(file, model);
+  if (!any) file.fail(alone ? "holds neither domain's map" : "holds no domain's map");
+  if (!alone) load_pairs(file, model);
   return model;
 }
 

@@ -21,10 +21,10 @@ namespace {
 
 // The degrees of freedom that choosing c directions among all r of the sources costs, beyond those of c given ones: to a
 // target of rank r_1 a regression of rank c has c (r_1 + r - c)/r_1 for each feature.                              (66)
-double chosen_degrees(const Model& model, const std::vector<Domain>& sources, Domain to, Index c) {
+double chosen_degrees(const Model& model, const std::vector<Domain>& sources, Domain to, Index samples, Index c) {
   Index r = 0;
   for (const Domain source : sources) r += model.certificate.ranks[slot(source)];
-  r = std::min(r, model.samples - 1);
+  r = std::min(r, samples - 1);
   const Index target = std::max<Index>(1, model.certificate.ranks[slot(to)]);
   return static_cast<double>(std::min(c, target) * std::max<Index>(0, r - c)) / static_cast<double>(target);
 }
@@ -39,15 +39,44 @@ void set_scale(ErrorBars& bars, const Vector& squared_error, double chosen) {
   bars.scale = (squared_error.cwiseMax(0) * ((bars.total_weight - 1) / bars.degrees)).cwiseSqrt();
 }
 
+// The samples that relate these domains: those of the fit that had them all, or of a domain that was added, if they are
+// fewer.
+struct Related {
+  Index samples;
+  double total_weight;
+};
+Related related(const Model& model, std::vector<Domain> domains, Domain to) {
+  domains.push_back(to);
+  std::vector<Domain> fitted;
+  for (const Domain domain : domains) {
+    if (model.addition(domain) == nullptr) fitted.push_back(domain);
+  }
+  const Pattern together = model.together(fitted);
+  Related result{together.samples, together.total_weight};
+  for (const Domain domain : domains) {
+    const Addition* addition = model.addition(domain);
+    if (addition == nullptr || addition->total_weight >= result.total_weight) continue;
+    result = {addition->samples, addition->total_weight};
+  }
+  return result;
+}
+
+// Held-out errors are those of translations from all other domains of the fit together.
+bool calibrated_for(const Model& model, const std::vector<Domain>& from, Domain to) {
+  const auto added = [&](Domain domain) { return model.addition(domain) != nullptr; };
+  return model.domain(to).held_out_error.size() > 0 && !added(to) && std::none_of(from.begin(), from.end(), added) &&
+         static_cast<Index>(from.size()) + 1 == model.fitted_count();
+}
+
 }  // namespace
 
 // With G = T Θ Tᵀ = (I - β T Tᵀ)/α of Θ̃ = α Θ + β I:                              (29)
 //   e_f² = Θ_ff - 2 ‖w_f‖² + w_f G w_fᵀ,   ν = n - 1 - tr(2 G - G²),   s_f² = e_f² (n-1)/ν
 ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w) {
   const DomainMap& target = model.domain(to);
-  const double n = model.total_weight;
+  const auto [samples, n] = related(model, {from}, to);
   ErrorBars bars;
-  bars.samples = model.samples;
+  bars.samples = samples;
   bars.total_weight = n;
   bars.G = sample_covariance(model, {from}).topLeftCorner(w.cols(), w.cols());
   if (target.held_out_error.size() > 0) {
@@ -59,7 +88,7 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
   bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
   set_scale(bars,
             model.sample_variance(to) - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
-            chosen_degrees(model, {from}, to, w.cols()));
+            chosen_degrees(model, {from}, to, samples, w.cols()));
   return bars;
 }
 
@@ -68,14 +97,14 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
 ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to, const Matrix& w, const Matrix& cross,
                      const Matrix& K) {
   const DomainMap& target = model.domain(to);
-  const double n = model.total_weight;
+  const auto [samples, n] = related(model, J, to);
   const Matrix G = sample_covariance(model, J);
   const Matrix KG = divided_by(K, G);
   ErrorBars bars;
-  bars.samples = model.samples;
+  bars.samples = samples;
   bars.total_weight = n;
   bars.G = divided_by(K, KG.transpose());
-  if (target.held_out_error.size() > 0 && static_cast<Index>(J.size()) + 1 == model.count()) {
+  if (calibrated_for(model, J, to)) {
     bars.scale = target.held_out_error;
     bars.degrees = n - 1;
     bars.calibrated = true;
@@ -85,12 +114,12 @@ ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to
   set_scale(
       bars,
       model.sample_variance(to) - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum(),
-      chosen_degrees(model, J, to, w.cols()));
+      chosen_degrees(model, J, to, samples, w.cols()));
   return bars;
 }
 
 void Translation::check_errors() const {
-  if (errors.samples == 0) throw InvalidInput("only the method lmmse has standard errors and intervals");
+  if (errors.G.size() == 0) throw InvalidInput("only the method lmmse has standard errors and intervals");
   if (errors.scale.size() == 0) {
     throw InvalidInput(fmt::format(
         "no error bars: {} matched samples are too few for the {} directions used and the features that they were "

@@ -32,7 +32,7 @@ std::vector<DomainInfo> features_of(const Model& model) {
 }  // namespace
 
 Verifier::Verifier(Model model)
-    : model_(std::move(model)),
+    : model_(model.fitted()),
       matched_(features_of(model_)),
       mapped_(model_.domains.size()),
       products_(Matrix::Zero(model_.count(), model_.count())) {

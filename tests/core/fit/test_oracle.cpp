@@ -1,4 +1,7 @@
 // The cases of tests/fixtures/oracle: answers of an independent implementation.
+#include <Eigen/Cholesky>
+#include <Eigen/SVD>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -126,6 +129,206 @@ INSTANTIATE_TEST_SUITE_P(Cases, Oracle,
                                            "needs_completion", "k_above_both_ranks", "rank_deficient_x1",
                                            "wide_n_below_d"),
                          [](const auto& instance) { return instance.param; });
+
+// A model whose domains' points are their samples: z_j = x_j.
+Model identities(const std::vector<Index>& dimensions) {
+  Model model(std::ssize(dimensions));
+  model.common_dimension = dimensions.front();
+  for (std::size_t j = 0; j < dimensions.size(); ++j) {
+    const Matrix I = Matrix::Identity(dimensions[j], dimensions[j]);
+    DomainMap map;
+    map.mean = Vector::Zero(dimensions[j]);
+    map.weights = map.mixing = map.loadings = I;
+    map.variance = Vector::Ones(dimensions[j]);
+    model.domains[j] = map;
+  }
+  model.certificate.singular_B = Vector::Zero(dimensions.front());
+  return model;
+}
+
+class FrozenOracle : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FrozenOracle, ANewDomainAttainsTheBound) {
+  const std::string name = "oracle/data/" + GetParam();
+  std::ifstream in(fixture(name + ".json"));
+  const auto answer = nlohmann::json::parse(in);
+  const Matrix X = read(fixture(name + ".x.npy")), C = read(fixture(name + ".cov.npy"));
+  const auto weights = answer["weights"].get<std::vector<double>>();
+  MatchedSamples samples;
+  std::vector<Domain> known;
+  std::vector<DomainInfo> domains;
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    samples.emplace_back(read(fixture(name + ".z" + std::to_string(j + 1) + ".npy")));
+    known.push_back(static_cast<Domain>(j + 1));
+    domains.emplace_back(C.rows());
+  }
+  samples.emplace_back(X);
+  domains.emplace_back(X.rows());
+  Summary matched(domains);
+  matched.add(samples);
+  AddOptions options{Covariance::matrix(C), weights};
+  options.ridge = answer["ridge"].get<double>();
+  options.transport = false;
+  const Model model = add_domain(identities({C.rows(), C.rows()}), matched, known, options);
+  const DomainMap& map = *model.domains.back();
+  const Addition& added = model.additions.back();
+  const Matrix A = read(fixture(name + ".map.npy")).transpose();  // files have rows for columns
+  EXPECT_LE(relative(map.matrix(), A), 1e-9);
+  EXPECT_LE((map.offset() - read(fixture(name + ".offset.npy")).reshaped()).norm(), 1e-9 * (1 + map.offset().norm()));
+  EXPECT_NEAR(added.objective, answer["objective"].get<double>(), 1e-10 * added.scale);
+  EXPECT_NEAR(added.bound, answer["bound"].get<double>(), 1e-10 * added.scale);
+  EXPECT_NEAR(added.objective, added.bound, 1e-12 * added.scale);
+  EXPECT_LE((added.singular_G - vector_of(answer["singular_G"])).norm(), 1e-10);
+  EXPECT_LE(model.certificate.constraint_residuals.back(), 1e-11);
+  EXPECT_TRUE(added.unique);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FrozenOracle, ::testing::Values("frz_identity", "frz_full_cov", "frz_ridge"),
+                         [](const auto& instance) { return instance.param; });
+
+struct Transported {
+  Matrix X1, X2, new2, new3;
+  Model model, extended;
+};
+
+Transported transported() {
+  const auto rows = [](const std::string& which) {
+    return read(fixture("oracle/data/frz_transport." + which + ".npy"));
+  };
+  Transported result{rows("x1"), rows("x2"), rows("x2_new"), rows("x3_new"), {}, {}};
+  const Covariance C = Covariance::identity(3);
+  result.model = fit(result.X1, result.X2, C, C);
+  Summary matched({DomainInfo(result.new2.rows()), DomainInfo(result.new3.rows(), "third")});
+  matched.add(result.new2, result.new3);
+  result.extended = add_domain(result.model, matched, {Domain::two});
+  return result;
+}
+
+TEST(FrozenSpace, ANewDomainIsTransportedToTheSamplesOfTheFit) {
+  const Transported c = transported();
+  const auto rows = [](const std::string& which) {
+    return read(fixture("oracle/data/frz_transport." + which + ".npy"));
+  };
+  std::ifstream in(fixture("oracle/data/frz_transport.json"));
+  const auto answer = nlohmann::json::parse(in);
+  const DomainMap& map = *c.extended.domains.back();
+  // Signs of the common space are a convention; the file has its own map 2.
+  const Matrix A2 = c.model.domain(Domain::two).matrix(), file2 = rows("map2").transpose();
+  const Vector signs = A2.cwiseProduct(file2).rowwise().sum().cwiseSign();
+  EXPECT_LE(relative(A2, signs.asDiagonal() * file2), 1e-9);
+  EXPECT_LE(relative(map.matrix(), signs.asDiagonal() * rows("map3").transpose()), 1e-9);
+  EXPECT_LE((map.mean - rows("mu3").reshaped()).norm(), 1e-10);
+  EXPECT_LE((map.variance - rows("theta3").diagonal()).norm(), 1e-10);
+  EXPECT_NEAR(c.extended.additions[0].objective, answer["objective"].get<double>(), 1e-10);
+}
+
+TEST(FrozenSpace, TheOtherMapsStayAsTheyAreToTheBit) {
+  const Transported c = transported();
+  for (const Domain domain : {Domain::one, Domain::two}) {
+    const DomainMap &before = c.model.domain(domain), &after = c.extended.domain(domain);
+    EXPECT_TRUE(before.weights == after.weights && before.mixing == after.mixing && before.mean == after.mean);
+    EXPECT_TRUE(before.loadings == after.loadings && before.variance == after.variance);
+  }
+  const Model back = c.extended.fitted();
+  EXPECT_EQ(back.to_bytes(), c.model.to_bytes());
+  const Model loaded = Model::from_bytes(c.extended.to_bytes());
+  EXPECT_EQ(loaded.to_bytes(), c.extended.to_bytes());
+  EXPECT_EQ(loaded.additions[0].singular_G, c.extended.additions[0].singular_G);
+  EXPECT_TRUE(loaded.warnings().empty());
+}
+
+TEST(FrozenSpace, NoOtherMapOfThatCovarianceIsBetter) {
+  const Transported c = transported();
+  Summary matched({c.new2.rows(), c.new3.rows()});
+  matched.add(c.new2, c.new3);
+  AddOptions options;
+  options.transport = false;
+  const Model model = add_domain(c.model, matched, {Domain::two}, options);
+  const Matrix Z = apply(model, Domain::two, c.new2), X = testing::centred(c.new3);
+  const Vector aim = Z.rowwise().mean();
+  const double n = static_cast<double>(Z.cols());
+  const Matrix L = testing::sample_covariance(c.new3).llt().matrixL();
+  testing::Random random(1);
+  const double found = (apply(model, Domain{3}, c.new3) - Z).squaredNorm() / n;
+  EXPECT_NEAR(found, model.additions[0].bound, 1e-12 * model.additions[0].scale);
+  const Matrix best = model.domain(Domain{3}).matrix() * L;  // orthonormal rows
+  for (int trial = 0; trial < 2000; ++trial) {
+    const Matrix near = best + std::pow(10.0, -trial % 7) * random.matrix(3, X.rows());
+    const Eigen::JacobiSVD<Matrix> svd(near, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Matrix D = svd.matrixU() * svd.matrixV().transpose();
+    const Matrix mapped = (D * L.triangularView<Eigen::Lower>().solve(X)).colwise() + aim;
+    EXPECT_GE((mapped - Z).squaredNorm() / n, found * (1 - 1e-13));
+  }
+}
+
+TEST(FrozenSpace, TheMapOfAJointFitIsReproduced) {
+  testing::Random random(3);
+  for (const double ridge : {0.0, 0.3}) {
+    const auto [X1, X2] = testing::random_pairs(random, 6, 5, 80);
+    Vector sd(3);
+    sd << 2, 1, 0.5;
+    const Covariance C = Covariance::diagonal(sd);
+    FitOptions options;
+    options.ridge = ridge;
+    const Model joint = fit(X1, X2, C, C, options);
+    Summary matched({5, 6});
+    matched.add(X2, X1);
+    AddOptions how;
+    how.ridge = ridge;
+    const Model again = add_domain(joint, matched, {Domain::two}, how);
+    EXPECT_LE(relative(again.domain(Domain{3}).matrix(), joint.domain(Domain::one).matrix()), 1e-11);
+    EXPECT_LE((again.domain(Domain{3}).mean - joint.domain(Domain::one).mean).norm(), 1e-11);
+    const Matrix there = translate(joint, Domain::one, Domain::two, X1),
+                 same = translate(again, Domain{3}, Domain::two, X1);
+    EXPECT_LE(relative(same, there), 1e-10);
+    EXPECT_LE(relative(translate(again, Domain::two, Domain{3}, X2), translate(joint, Domain::two, Domain::one, X2)),
+              1e-10);
+  }
+}
+
+TEST(FrozenSpace, SeveralDomainsJoinOneAfterAnother) {
+  testing::Random random(5);
+  const Matrix causes = random.matrix(3, 400);
+  std::vector<Matrix> X;
+  for (int i = 0; i < 4; ++i) X.emplace_back(random.matrix(7, 3) * causes + 0.1 * random.matrix(7, 400));
+  const Covariance C = Covariance::identity(3);
+  Model model = fit(X[0].leftCols(200), X[1].leftCols(200), C, C);
+  for (int i = 2; i < 4; ++i) {
+    Summary matched({7, 7, DomainInfo(7, "new" + std::to_string(i))});
+    const auto part = Eigen::seqN(100 * i, 100);
+    matched.add({X[0](Eigen::all, part), X[static_cast<std::size_t>(i) - 1](Eigen::all, part),
+                 X[static_cast<std::size_t>(i)](Eigen::all, part)});
+    model = add_domain(model, matched, {Domain::one, Domain{i}}, {{}, {1, 2}});
+  }
+  EXPECT_EQ(model.count(), 4);
+  EXPECT_EQ(model.additions[1].matched, (std::vector<Domain>{Domain::one, Domain{3}}));
+  const Matrix from_both = translate(model, {{Domain{3}, X[2]}, {Domain{4}, X[3]}}, Domain::two);
+  EXPECT_LE(relative(from_both, X[1]), 0.15);
+  EXPECT_LE(relative(translate(model, Domain::two, Domain{4}, X[1]), X[3]), 0.15);
+  const Matrix Z = fuse(model, {{Domain{4}, X[3]}});
+  EXPECT_LE(relative(Z, apply(model, Domain::one, X[0])), 0.15);
+  EXPECT_GT(translation(model, Domain{4}, Domain::one).standard_errors(X[3]).minCoeff(), 0);
+  EXPECT_EQ(translation(model, Domain{4}, Domain::one).errors.samples, 100);
+}
+
+TEST(FrozenSpace, WhatCannotBeAddedIsRefused) {
+  const Transported c = transported();
+  Summary matched({c.new2.rows(), c.new3.rows()});
+  matched.add(c.new2, c.new3);
+  EXPECT_THROW(add_domain(c.model, matched, {}), InvalidInput);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain::one}), WrongDimension);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain::two, Domain::two}), InvalidInput);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain{3}}), MissingDomain);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain::two}, {Covariance::identity(2)}), CommonDimension);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain::two}, {Covariance::correlation(3)}), InvalidInput);
+  EXPECT_THROW(add_domain(c.model, matched, {Domain::two}, {{}, {-1}}), InvalidInput);
+  Summary narrow({c.new2.rows(), 2});
+  narrow.add(c.new2, c.new3.topRows(2));
+  EXPECT_THROW(add_domain(c.model, narrow, {Domain::two}), Infeasible);
+  Summary same_name({DomainInfo(c.new2.rows()), DomainInfo(c.new3.rows(), "third")});
+  same_name.add(c.new2, c.new3);
+  EXPECT_THROW(add_domain(c.extended, same_name, {Domain::two}), InvalidInput);
+}
 
 }  // namespace
 }  // namespace cgmca

@@ -249,5 +249,94 @@ TEST(LinearClassifier, WithoutARidgeLeavesOutWhatVariesByRounding) {
   EXPECT_EQ(LinearClassifier(Matrix::Ones(2, 4), {1, 1, 2, 1}, 0)(Matrix::Ones(2, 1)), (std::vector<int>{1}));
 }
 
+Matrix with_swaps(Matrix X, std::vector<Index>& wrong, Index every) {
+  for (Index j = 0; j < X.cols(); j += every) wrong.push_back(j);
+  const Vector first = X.col(wrong.front());
+  for (std::size_t k = 0; k + 1 < wrong.size(); ++k) X.col(wrong[k]) = Vector(X.col(wrong[k + 1]));
+  X.col(wrong.back()) = first;
+  return X;
+}
+
+TEST(CheckPairs, SwappedPairsAreFoundWithTheirPartners) {
+  testing::Random random(1);
+  const auto [X1, X2] = testing::random_pairs(random, 12, 9, 200);
+  std::vector<Index> wrong;
+  const PairCheck check = check_pairs(X1, with_swaps(X2, wrong, 10));
+  std::vector<Index> found;
+  Index with_partner = 0;
+  for (const Suspect& suspect : check.suspects) {
+    found.push_back(suspect.pair);
+    const Index before = (suspect.pair + 200 - 10) % 200;  // X_2 of the pair went there
+    with_partner += suspect.partner == before ? 1 : 0;
+    EXPECT_TRUE(suspect.partner == -1 || suspect.partner == before);
+  }
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, wrong);
+  EXPECT_GE(with_partner, 15);
+  EXPECT_NEAR(check.right, 0.9, 0.02);
+  EXPECT_TRUE(check.displacements.empty());
+  for (const Index pair : check.confirmed) EXPECT_NE(pair % 10, 0);
+  EXPECT_GE(check.confirmed.size(), 170U);
+}
+
+TEST(CheckPairs, ARobustFitIsNearTheFitWithoutWrongPairs) {
+  testing::Random random(2);
+  const auto [X1, X2] = testing::random_pairs(random, 8, 6, 300);
+  std::vector<Index> wrong;
+  const Matrix swapped = with_swaps(X2, wrong, 4);
+  const Covariance C = Covariance::identity(3);
+  const PairCheck check = check_pairs(X1, swapped);
+  Summary summary({8, 6});
+  summary.add(X1, swapped, check.probability);
+  const auto error = [&, X1 = X1, X2 = X2](const Model& model) {
+    return (translate(model, Domain::two, Domain::one, X2) - X1).squaredNorm();
+  };
+  const double clean = error(fit(X1, X2, C, C)), robust = error(fit(summary, C, C));
+  EXPECT_LE(robust, 1.1 * clean);
+  EXPECT_GE(error(fit(X1, swapped, C, C)), 1.5 * clean);
+}
+
+TEST(CheckPairs, RightPairsAreLeftAlone) {
+  testing::Random random(3);
+  for (const double noise : {0.3, 1.0}) {
+    const auto [X1, X2] = testing::random_pairs(random, 10, 7, 250, noise);
+    const PairCheck check = check_pairs(X1, X2);
+    EXPECT_LE(check.suspects.size(), 10U);
+    EXPECT_TRUE(check.remarks.empty());
+  }
+}
+
+TEST(CheckPairs, DisplacedRowsAreNamed) {
+  testing::Random random(4);
+  const auto [X1, X2] = testing::random_pairs(random, 10, 8, 300);
+  const PairCheck whole = check_pairs(X1.leftCols(290), X2.rightCols(290));  // X_2 lacks its first ten rows
+  ASSERT_EQ(whole.displacements.size(), 1U);
+  EXPECT_EQ(whole.displacements[0].by, -10);
+  EXPECT_FALSE(whole.informative);
+  // From row 200 on a row of domain 2 is missing.
+  Matrix lost(8, 299);
+  lost << X2.leftCols(200), X2.rightCols(99);
+  const PairCheck part = check_pairs(X1.leftCols(299), lost);
+  ASSERT_EQ(part.displacements.size(), 1U);
+  EXPECT_EQ(part.displacements[0].by, -1);
+  EXPECT_NEAR(static_cast<double>(part.displacements[0].first), 201, 5);
+  EXPECT_TRUE(part.informative);
+}
+
+TEST(CheckPairs, ASortedFileIsNamedAndUnrelatedDomainsAreRefused) {
+  testing::Random random(5);
+  const auto [X1, X2] = testing::random_pairs(random, 6, 5, 100);
+  std::vector<Index> order(100);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&, X2 = X2](Index a, Index b) { return X2(2, a) < X2(2, b); });
+  const PairCheck check = check_pairs(X1, X2(Eigen::all, order));
+  EXPECT_FALSE(check.informative);
+  ASSERT_EQ(check.remarks.size(), 1U);
+  EXPECT_NE(check.remarks[0].find("sorted by feature 2"), std::string::npos);
+  EXPECT_THROW(check_pairs(X1, random.matrix(5, 100)), InvalidInput);
+  EXPECT_THROW(check_pairs(X1.leftCols(19), X2.leftCols(19)), TooFewSamples);
+  EXPECT_THROW(check_pairs(X1, X2.leftCols(99)), UnequalSamples);
+}
+
 }  // namespace
 }  // namespace cgmca

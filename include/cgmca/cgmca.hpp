@@ -23,6 +23,8 @@
 //
 #include <cgmca/fit.hpp>
 //
+#include <cgmca/incomplete.hpp>
+//
 #include <cgmca/model.hpp>
 //
 #include <cgmca/lsqr.hpp>

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
@@ -118,6 +119,9 @@ class Verifier {
 Attained verify(const Model& model, const std::vector<MatrixView>& X);
 // The same for two domains.   X1: d1×n, X2: d2×n
 Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2);
+
+// The same of incomplete samples: on the mean and covariance estimated from them with the model's ridges.
+Attained verify(const Model& model, const IncompleteSummary& summary);
 
 }  // namespace cgmca
 #pragma GCC visibility pop

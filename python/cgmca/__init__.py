@@ -38,11 +38,11 @@ Pictures: `plot_correlations`, `plot_graph`, `plot_starts`, `plot_translation`, 
 import sys as _sys
 
 from . import _tune, datasets, image
-from ._core import InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
+from ._core import IncompleteSummary, InfeasibleError, InternalError, Summary, __version__, blas_description, set_threads, threads
 from ._data.files import read, read_blocks, write
 from ._data.tables import real_features
 from ._estimators import CGMCA, MCA, certificate, correlation_tests, fitting, settings
-from ._estimators.certificate import Addition, Certificate, FitWarning, Regularized, Start
+from ._estimators.certificate import Addition, Certificate, FitWarning, Pattern, Regularized, Start
 from ._estimators.correlation_tests import CorrelationTest, CorrelationTests
 from ._estimators.diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from ._estimators.explained import Explained, Shares, SharesOfVariance, TranslationR2
@@ -64,11 +64,11 @@ _sys.modules.update({f"cgmca.{name}": module for name, module in (
 __all__ = [
     "Addition", "Bootstrap", "Bootstrapped", "Certificate", "CGMCA", "CorrelationTest", "CorrelationTests",
     "Covariance", "Diagnosis", "Displacement", "DomainBootstrap", "DomainDiagnosis", "Explained", "FitWarning",
-    "InfeasibleError", "InternalError", "MCA", "PairCheck", "PermutationTest", "Regularized", "SearchProgress",
-    "Shares", "SharesOfVariance", "Start", "Summary", "Suspect", "SuspectPair", "TranslationR2", "TuneResult",
-    "__version__", "blas_description", "bootstrap", "check_pairs", "datasets", "image", "load", "permutation_test",
-    "plot_biplot", "plot_circle", "plot_correlations", "plot_cross_correlations", "plot_diagnosis", "plot_graph",
-    "plot_scores", "plot_scree", "plot_shares", "plot_starts", "plot_translation", "plot_weights", "read",
-    "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
+    "IncompleteSummary", "InfeasibleError", "InternalError", "MCA", "PairCheck", "Pattern", "PermutationTest",
+    "Regularized", "SearchProgress", "Shares", "SharesOfVariance", "Start", "Summary", "Suspect", "SuspectPair",
+    "TranslationR2", "TuneResult", "__version__", "blas_description", "bootstrap", "check_pairs", "datasets", "image",
+    "load", "permutation_test", "plot_biplot", "plot_circle", "plot_correlations", "plot_cross_correlations",
+    "plot_diagnosis", "plot_graph", "plot_scores", "plot_scree", "plot_shares", "plot_starts", "plot_translation",
+    "plot_weights", "read", "read_blocks", "real_features", "save", "set_threads", "threads", "to_onnx", "tune",
     "write",
 ]

@@ -5,6 +5,7 @@
 #include <cgmca/error.hpp>
 #include <cgmca/extend.hpp>
 #include <cgmca/fit.hpp>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/threads.hpp>
 
 #include <fmt/format.h>
@@ -141,6 +142,24 @@ std::unique_ptr<FittedModel> fit_summary(SharedSummary& summary, const py::objec
       told.passed_to(progress)));
 }
 
+// Extra samples have one domain.
+std::unique_ptr<FittedModel> fit_incomplete(const IncompleteSummary& summary, const py::object& progress,
+                                            const py::kwargs& given) {
+  const auto settings = std::make_shared<Settings>(given);
+  const Progress told;
+  return std::make_unique<FittedModel>(interruptibly<Model>(
+      [settings, told, own = summary](const Report& report) {
+        IncompleteSummary all = own;
+        for (std::size_t i = 0; i < settings->extra.size(); ++i) {
+          if (settings->extra[i]) all.add({static_cast<Domain>(i + 1)}, *settings->extra[i]);
+        }
+        FitOptions options = told.told_by(settings->options, report);
+        options.extra.clear();
+        return fit(all, settings->covariances, options);
+      },
+      told.passed_to(progress)));
+}
+
 std::unique_ptr<FittedModel> calibrate_on(const FittedModel& fitted, const std::shared_ptr<Folds>& folds,
                                           const py::object& progress, const py::kwargs& given) {
   const auto settings = std::make_shared<Settings>(given);
@@ -205,6 +224,7 @@ void bind_fit(py::module_& module) {
       .def_property_readonly("description", &Covariance::description);
   module.def("covariance_rules", &covariance_rules, py::arg("domains"));
   module.def("fit", &fit_summary, py::arg("summary"), py::arg("progress") = py::none());
+  module.def("fit", &fit_incomplete, py::arg("summary"), py::arg("progress") = py::none());
   module.def("add_domain", &add_domain_to, py::arg("model"), py::arg("matched"), py::arg("known"),
              py::arg("covariance") = nullptr);
   module.def("calibrate", &calibrate_on, py::arg("model"), py::arg("folds"), py::arg("progress") = py::none());

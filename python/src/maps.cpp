@@ -195,10 +195,7 @@ py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers
   return result;
 }
 
-py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
-  const auto verifier = std::make_shared<Verifier>(self.model);
-  add_blocks<std::vector<MatrixView>>(*verifier, Matched(arrays, sample_weight));
-  const auto found = interruptibly<Attained>([verifier](const Report&) { return verifier->attained(); });
+py::dict attained_dict(const Attained& found) {
   py::dict claims;
   for (const Claim& claim : found.claims) claims[py::str(claim.what)] = claim.difference;
   return py::dict("samples"_a = found.samples, "total_weight"_a = found.total_weight,
@@ -277,6 +274,17 @@ py::tuple contributions_of(const FittedModel& self, const py::sequence& arrays, 
                   [](const Matrix& part) { return to_rows(Matrix(part)); });
 }
 
+py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
+  const auto verifier = std::make_shared<Verifier>(self.model);
+  add_blocks<std::vector<MatrixView>>(*verifier, Matched(arrays, sample_weight));
+  return attained_dict(interruptibly<Attained>([verifier](const Report&) { return verifier->attained(); }));
+}
+
+py::dict attained_on_incomplete(const FittedModel& self, const IncompleteSummary& summary) {
+  return attained_dict(
+      interruptibly<Attained>([model = self.model, summary](const Report&) { return verify(model, summary); }));
+}
+
 }  // namespace
 
 void bind_maps(py::class_<FittedModel>& model) {
@@ -295,6 +303,7 @@ void bind_maps(py::class_<FittedModel>& model) {
       .def("contributions", &contributions_of, py::arg("arrays"), py::arg("statistic"), py::arg("domain"))
       .def("pairing_notes", [](const FittedModel& self) { return pairing_notes(self.model); })
       .def("measured_r2", &r2_on, py::arg("arrays"), py::arg("sample_weight") = none)
+      .def("attained_incomplete", &attained_on_incomplete, py::arg("summary"))
       .def("attained", &attained_on, py::arg("arrays"), py::arg("sample_weight") = none);
 }
 

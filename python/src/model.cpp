@@ -140,6 +140,13 @@ void bind_model(py::module_& module) {
   model.def("certificate", &certificate_of)
       .def("settings", &settings_of)
       .def("additions", &additions_of)
+      .def("patterns",
+           [](const FittedModel& self) {
+             return tuple_of(self.model.patterns, [](const Pattern& pattern) {
+               return py::make_tuple(tuple_of(pattern.domains, [](Domain domain) { return number(domain); }),
+                                     pattern.samples, pattern.total_weight);
+             });
+           })
       .def("tests", &tests_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(

@@ -1,5 +1,6 @@
 // Summary.
 #include <cgmca/error.hpp>
+#include <cgmca/incomplete.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -140,6 +141,93 @@ void add_to(Summary& summary, const MatchedSamples& X, const std::optional<Vecto
   weights ? summary.add(X, *weights) : summary.add(X);
 }
 
+// Samples that lack domains; used with the GIL.
+IncompleteSummary make_incomplete(const py::args& features, const std::string& accumulate, const Names& domain_names,
+                                  const std::optional<std::vector<Names>>& feature_names) {
+  const auto whole = make_summary(features, accumulate, domain_names, feature_names, "cpu");
+  return whole->use([](const Summary& own) {
+    std::vector<DomainInfo> domains;
+    for (const Domain domain : domains_of(own)) domains.push_back(own.domain(domain));
+    return IncompleteSummary(std::move(domains), own.accumulate());
+  });
+}
+
+py::object add_incomplete(const py::object& self, const py::args& arrays, const py::object& sample_weight) {
+  auto& summary = self.cast<IncompleteSummary&>();
+  const std::vector<Samples> domains = samples_of(arrays);
+  const std::optional<Vector> weights = weights_from(sample_weight);
+  std::vector<py::object> keep(domains.size());
+  MatchedSamples X;
+  for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
+  weights ? summary.add(X, *weights) : summary.add(X);
+  return self;
+}
+
+template <class Get>
+auto of_each_info(Get get) {
+  return [get](const IncompleteSummary& self) {
+    py::list result;
+    for (const Domain domain : all_domains(self.domains())) result.append(get(self.domain(domain)));
+    return py::tuple(result);
+  };
+}
+
+void bind_incomplete(py::module_& module) {
+  py::class_<IncompleteSummary> summary(
+      module, "IncompleteSummary",
+      R"(IncompleteSummary(*n_features, accumulate='auto', names=None, feature_names=None)
+
+All that a fit needs to know of samples that lack domains: a summary for each pattern of presence. Row i of all arrays
+belongs together; a row with NaN lacks that domain. `CGMCA.fit_summary` takes it.)");
+  summary
+      .def(py::init(&make_incomplete), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
+           py::arg("feature_names") = py::none())
+      .def("add", &add_incomplete, py::arg("sample_weight") = py::none(),
+           "Take in samples, one array for each domain. Returns the summary itself.")
+      .def(
+          "merge",
+          [](py::object self, const IncompleteSummary& other, bool allow_repeats) {
+            self.cast<IncompleteSummary&>().merge(other, allow_repeats ? Repeats::allow : Repeats::refuse);
+            return self;
+          },
+          py::arg("other"), py::arg("allow_repeats") = false,
+          "Take in another one's samples. Returns the summary itself.")
+      .def(
+          "save", [](const IncompleteSummary& self, const std::filesystem::path& path) { self.save(path.string()); },
+          py::arg("path"), "Write a safetensors file, as ``cgmca summarize --missing keep`` does.")
+      .def_static(
+          "load",
+          [](const std::filesystem::path& path) {
+            check_exists(path.string());
+            return IncompleteSummary::load(path.string());
+          },
+          py::arg("path"), "Read such a file.")
+      .def_property_readonly("n_samples", &IncompleteSummary::samples, "Samples taken in so far.")
+      .def_property_readonly("total_weight", &IncompleteSummary::total_weight, "The sum of their weights.")
+      .def_property_readonly("n_features", of_each_info([](const DomainInfo& one) { return py::int_(one.features); }),
+                             "Features of each domain.")
+      .def_property_readonly("names", of_each_info([](const DomainInfo& one) { return or_none(one.name); }),
+                             "Names of the domains.")
+      .def_property_readonly("feature_names",
+                             of_each_info([](const DomainInfo& one) { return or_none(one.feature_names); }),
+                             "Names of the features of each domain.")
+      .def_property_readonly(
+          "patterns",
+          [](const IncompleteSummary& self) {
+            py::list result;
+            for (const auto& [domains, own] : self.patterns()) {
+              result.append(py::make_tuple(tuple_of(domains, [](Domain domain) { return number(domain); }),
+                                           own.samples(), own.total_weight()));
+            }
+            return py::tuple(result);
+          },
+          "(domains, samples, weight) of each pattern of presence.");
+  bind_copies(summary, [](const IncompleteSummary& self) { return IncompleteSummary(self); });
+  bind_pickle(
+      summary, [](const IncompleteSummary& self) { return py::bytes(self.to_bytes()); },
+      [](const py::bytes& bytes) { return IncompleteSummary::from_bytes(std::string_view(bytes)); });
+}
+
 }  // namespace
 
 void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight, bool all) {
@@ -261,6 +349,7 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
 }
 
 void bind_summary(py::module_& module) {
+  bind_incomplete(module);
   const auto info = [](const Summary& own, Domain domain) { return own.domain(domain); };
   py::class_<SharedSummary> summary(module, "Summary", kDoc);
   summary

@@ -165,3 +165,60 @@ def test_more_samples_of_domain_1_make_the_place_of_the_partner_finer(folder):
         2, *command, "partner", "--reference", "more.npy", "--reference-labels", "more.npy")
     np.save(folder / "narrow.npy", np.ones((4, 2)))
     assert "2 features" in folder.fails(3, *command, "partner", "--reference", "narrow.npy")
+
+
+def test_a_domain_is_added_and_the_model_of_the_fit_is_what_is_verified(folder):
+    folder.model("--cov", "identity:3")
+    np.save(folder / "d.npy", folder.a[:, :4] + folder.b[:, :4])
+    result = folder.ok("extend", "m", "third=d.npy", "--with", "2=b.npy", "-o", "m3", "--json").json
+    certificate = result["certificate"]
+    assert certificate["matched_with"] == [2] and result["domain"] == 3
+    assert abs(certificate["objective"] - certificate["bound"]) < 1e-12 * certificate["scale"]
+    info = folder.ok("info", "m3", "--json").json
+    assert info["names"] == [None, None, "third"] and len(info["additions"]) == 1
+    folder.ok("verify", "m3", "a.npy", "b.npy")
+    folder.ok("translate", "m3", "--from", "third", "--to", 1, "d.npy", "-o", "x.npy")
+    folder.ok("report", "m3", "a.npy", "b.npy", "-o", "r.html")
+    assert "Added domains" in (folder / "r.html").read_text()
+    folder.ok("summarize", "b.npy", "d.npy", "-o", "bd", "-q")
+    folder.ok("extend", "m", "--summary", "bd", "--with", 2, "-o", "same", "-q")
+    folder.ok("translate", "same", "--from", 3, "--to", 1, "d.npy", "-o", "y.npy")
+    assert np.allclose(np.load(folder / "x.npy"), np.load(folder / "y.npy"))
+    assert "give the file" in folder.fails(2, "extend", "m", "d.npy", "--with", "2", "-o", "n")
+    assert "already has a domain" in folder.fails(3, "extend", "m3", "third=d.npy", "--with", "2=b.npy", "-o", "n")
+
+
+def test_swapped_pairs_are_found_and_count_little_in_a_robust_fit(folder):
+    swapped = folder.b.copy()
+    swapped[[3, 40]] = swapped[[40, 3]]
+    np.save(folder / "swapped.npy", swapped)
+    result = folder.ok("pairs", "a.npy", "swapped.npy", "-o", "w.npy", "--json").json
+    assert sorted(suspect["pair"] for suspect in result["suspects"]) == [3, 40]
+    assert np.load(folder / "w.npy").ravel()[3] < 0.5
+    text = folder.ok("fit", "a.npy", "swapped.npy", "--robust", "--cov", "identity:3", "-o", "m")
+    assert "2 of 60 pairs are probably wrong" in text.err
+    folder.ok("report", "m", "a.npy", "swapped.npy", "-o", "r.html")
+    assert "Wrong pairs" in (folder / "r.html").read_text()
+    assert "two domains" in folder.fails(2, "fit", "a.npy", "b.npy", "a.npy", "--robust", "-o", "m3")
+
+
+def test_samples_that_lack_domains_are_kept(folder):
+    gaps = folder.b.copy()
+    gaps[20:] = np.nan
+    np.save(folder / "gaps.npy", gaps)
+    folder.ok("fit", "a.npy", "gaps.npy", "--missing", "keep", "--ridge", 0.1, "--cov", "identity:3", "-o", "m")
+    assert "20 samples with domains 1 and 2" in folder.ok("info", "m").out
+    folder.ok("verify", "m", "a.npy", "gaps.npy", "--missing", "keep")
+    for rows, name in ((slice(0, 30), "1"), (slice(30, 60), "2")):
+        np.save(folder / f"a{name}.npy", folder.a[rows])
+        np.save(folder / f"g{name}.npy", gaps[rows])
+        folder.ok("summarize", f"a{name}.npy", f"g{name}.npy", "--missing", "keep", "-o", f"s{name}", "-q")
+    folder.ok("merge", "s1", "s2", "-o", "s")
+    patterns = folder.ok("info", "s", "--json").json["patterns"]
+    assert [(one["domains"], one["n"]) for one in patterns] == [([1], 40), ([1, 2], 20)]
+    folder.ok("fit", "--summary", "s", "--ridge", 0.1, "--cov", "identity:3", "-o", "same", "-q")
+    for model in ("m", "same"):
+        folder.ok("translate", model, "--from", 2, "--to", 1, "b.npy", "-o", f"{model}.npy")
+    assert np.allclose(np.load(folder / "m.npy"), np.load(folder / "same.npy"), atol=1e-7)
+    assert "whole samples" in folder.fails(2, "fit", "a.npy", "gaps.npy", "--missing", "keep", "--robust", "-o", "x")
+    assert "this command needs whole" in folder.fails(2, "pairs", "a.npy", "gaps.npy", "--missing", "keep")

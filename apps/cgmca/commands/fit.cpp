@@ -4,6 +4,7 @@
 #include <cgmca/diagnose.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/parts.hpp>
 
 #include <fmt/format.h>
@@ -70,6 +71,9 @@ void check(const FitArguments& options) {
   if (options.calibrate > 0 && !files) {
     throw UsageError("--calibrate deals the pairs to folds, which a summary does not allow; give the inputs");
   }
+  if (options.pairs.input.missing == Missing::keep && (options.tune || options.robust || options.calibrate > 0)) {
+    throw UsageError("--missing keep goes without --tune, --calibrate and --robust, which need whole samples");
+  }
   if (options.robust) {
     if (!files) throw UsageError("--robust looks at each pair, which a summary does not hold; give the inputs");
     if (options.pairs.domains() != 2) throw UsageError("--robust checks the pairs of two domains");
@@ -125,7 +129,8 @@ bool estimate_files(const Session& session, const FitArguments& options, const P
 // What there is to fit; nothing after a dry run.
 struct Input {
   std::optional<Summary> summary;
-  std::optional<Folds> folds;  // where they are to be calibrated with
+  std::optional<IncompleteSummary> incomplete;  // in its place, where samples lack domains
+  std::optional<Folds> folds;                   // where they are to be calibrated with
   std::optional<TuneResult> tuned;
   ExtraSamples extra;
 };
@@ -153,11 +158,24 @@ void add_robustly(const Session& session, PairReader& reader, Summary& summary) 
   summary.add_all({all.X.begin(), all.X.end()}, weights);
 }
 
+// Extra samples have one domain.
+void add_extra(IncompleteSummary& summary, ExtraSamples& extra) {
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    if (extra[i]) summary.add({static_cast<Domain>(i + 1)}, *extra[i]);
+  }
+  extra.clear();
+}
+
 Input read_files(const Session& session, const FitArguments& options) {
   Input input;
   PairReader reader(options.pairs, session);
   if (!estimate_files(session, options, reader)) return input;
   input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
+  if (options.pairs.input.missing == Missing::keep) {
+    input.incomplete = read_incomplete(session, reader, options.accumulate);
+    add_extra(*input.incomplete, input.extra);
+    return input;
+  }
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
@@ -187,6 +205,18 @@ Input read_files(const Session& session, const FitArguments& options) {
 }
 
 Input read_summary(const Session& session, const FitArguments& options) {
+  if (holds_incomplete_summary(options.summary)) {
+    Input input;
+    input.incomplete = IncompleteSummary::load(options.summary);
+    check_domains(options, input.incomplete->domains());
+    std::vector<DomainInfo> domains;
+    for (const Domain domain : all_domains(input.incomplete->domains())) {
+      domains.push_back(input.incomplete->domain(domain));
+    }
+    input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, domains);
+    add_extra(*input.incomplete, input.extra);
+    return input;
+  }
   Summary summary = Summary::load(options.summary);
   check_domains(options, summary.domains());
   for (const std::string& missing : missing_parts(summary.inputs())) {
@@ -211,8 +241,10 @@ Input read_summary(const Session& session, const FitArguments& options) {
   return input;
 }
 
+Index domains_of(const Input& input) { return input.summary ? input.summary->domains() : input.incomplete->domains(); }
+
 FitOptions fit_options(const FitArguments& options, const Input& input) {
-  const Index domains = input.summary->domains();
+  const Index domains = domains_of(input);
   const DataOptions data = data_options(options, input.extra);
   FitOptions result;
   if (input.tuned) {
@@ -227,7 +259,7 @@ FitOptions fit_options(const FitArguments& options, const Input& input) {
   return result;
 }
 
-Model fit_with_progress(const Session& session, const Summary& summary, const std::vector<Covariance>& covariances,
+Model fit_with_progress(const Session& session, const Input& input, const std::vector<Covariance>& covariances,
                         FitOptions& settings) {
   Progress progress(session, "sweeps of the search", std::nullopt);
   Index sweeps = 0;
@@ -235,7 +267,8 @@ Model fit_with_progress(const Session& session, const Summary& summary, const st
     progress.update(++sweeps);
     stop_if_interrupted();
   };
-  Model model = fit(summary, covariances, settings);
+  Model model =
+      input.incomplete ? fit(*input.incomplete, covariances, settings) : fit(*input.summary, covariances, settings);
   settings.matching.progress = nullptr;
   return model;
 }
@@ -246,14 +279,16 @@ void run(const Session& session, const FitArguments& options) {
   std::vector<Covariance> covariances;  // files they name are read before the samples, where their number is known
   if (options.summary.empty()) covariances = options.covariances.parse(options.pairs.domains());
   const Input input = options.summary.empty() ? read_files(session, options) : read_summary(session, options);
-  if (!input.summary) return;
-  const Index domains = input.summary->domains();
+  if (!input.summary && !input.incomplete) return;
+  const Index domains = domains_of(input);
   if (covariances.empty()) covariances = options.covariances.parse(domains);
   if (input.tuned) covariances.assign(covariances.size(), input.tuned->choice().covariance());
   FitOptions settings = fit_options(options, input);
-  session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
-                             name(input.summary->form())));
-  Model model = fit_with_progress(session, *input.summary, covariances, settings);
+  if (input.summary) {
+    session.detail(fmt::format("{} {} in the form '{}'", input.summary->samples(), matched_noun(domains),
+                               name(input.summary->form())));
+  }
+  Model model = fit_with_progress(session, input, covariances, settings);
   if (input.folds) {
     const Index folds = input.folds->options().folds * std::max<Index>(1, input.folds->options().repeats);
     Progress progress(session, "folds calibrated", folds);
@@ -283,6 +318,7 @@ void add_fit(CLI::App& app, Session& session) {
   auto& command =
       *app.add_subcommand("fit", "Find the maps of matched samples of two domains or more, with their certificate");
   add_pair_options(command, options->pairs, false);
+  options->pairs.may_lack = true;
   command.add_option("--summary", options->summary, "Fit a summary written by summarize or merge instead of inputs")
       ->option_text("FILE");
   add_output_option(command, options->output, "MODEL", "The model file to write", false);

@@ -1,5 +1,6 @@
 // cgmca info: what is in a model, a summary or a data file.
 #include <cgmca/error.hpp>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/io.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
@@ -81,6 +82,7 @@ void run(const Session& session, const std::string& source) {
     if (!member.empty()) file = only(std::move(file), path, member);
     return session.result(data_object(file), data_text(file));
   }
+  if (holds_incomplete_summary(path)) return show(IncompleteSummary::load(path));
   try {
     return show(Model::load(path));
   } catch (const FormatError& problem) {

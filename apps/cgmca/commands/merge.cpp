@@ -1,5 +1,6 @@
 // cgmca merge: one summary of what several summaries hold.
 #include <cgmca/error.hpp>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/parts.hpp>
 #include <cgmca/summary.hpp>
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "commands/commands.hpp"
 #include "options/options.hpp"
@@ -67,8 +69,38 @@ void note_order(const Session& session, const Summary& first, const Summary& nex
   }
 }
 
+// Summaries of which some are of incomplete samples.
+void merge_incomplete(const Session& session, const MergeArguments& options) {
+  std::optional<IncompleteSummary> all;
+  const auto take = [&](const IncompleteSummary& next) {
+    if (!all) {
+      all = next;
+    } else {
+      all->merge(next, options.allow_repeats ? Repeats::allow : Repeats::refuse);
+    }
+  };
+  for (const std::string& path : options.inputs) {
+    if (holds_incomplete_summary(path)) {
+      take(IncompleteSummary::load(path));
+    } else {
+      const Summary whole = Summary::load(path);
+      std::vector<DomainInfo> info;
+      for (const Domain domain : all_domains(whole.domains())) info.push_back(whole.domain(domain));
+      IncompleteSummary next(info, whole.accumulate());
+      next.add(all_domains(whole.domains()), whole);
+      take(next);
+    }
+    stop_if_interrupted();
+  }
+  all->save(options.output);
+  session.result(describe(*all), describe_text(*all), {options.output});
+}
+
 void run(const Session& session, const MergeArguments& options) {
   check_target(options.output, {});  // an input may be replaced: its pairs are part of the result
+  if (std::any_of(options.inputs.begin(), options.inputs.end(), holds_incomplete_summary)) {
+    return merge_incomplete(session, options);
+  }
   Summary summary = Summary::load(options.inputs.front());
   Held held = {{options.inputs.front(), summary.inputs()}};
   for (std::size_t i = 1; i < options.inputs.size(); ++i) {

@@ -87,8 +87,22 @@ class Job {
   std::optional<Summary> summary_;
 };
 
+// --missing keep
+void run_incomplete(const Session& session, const SummarizeArguments& options) {
+  if (!options.checkpoint.path.empty() || options.pairs.part || options.limits.dry_run) {
+    throw UsageError(
+        "--missing keep goes without checkpoints, --part and --dry-run; summarize parts as files of their "
+        "own and merge them");
+  }
+  PairReader reader(options.pairs, session);
+  const IncompleteSummary summary = read_incomplete(session, reader, options.accumulate);
+  summary.save(options.output);
+  session.result(describe(summary), describe_text(summary), {options.output});
+}
+
 void run_alone(const Session& session, const SummarizeArguments& options) {
   check(options);
+  if (options.pairs.input.missing == Missing::keep) return run_incomplete(session, options);
   refuse_checkpoints_of_ranks(options.checkpoint.path, 1);
   Job job(session, options);
   if (!job.begin()) return;
@@ -125,6 +139,7 @@ void run_ranks(const Session& session, SummarizeArguments options) {
     options.pairs.part = {ranks.rank() + 1, ranks.count()};
     refuse_checkpoints_of_ranks(options.checkpoint.path, ranks.count());
     if (!options.checkpoint.path.empty()) options.checkpoint.path += of_rank(ranks.rank(), ranks.count());
+    if (options.pairs.input.missing == Missing::keep) throw UsageError("--missing keep runs in one process");
     check(options);
     share_cores(session);
     reads = job.emplace(session, options).begin();
@@ -150,6 +165,7 @@ void add_summarize(CLI::App& app, Session& session) {
   auto& command =
       *app.add_subcommand("summarize", "Gather matched samples into a small summary that fit and merge take");
   add_pair_options(command, options->pairs);
+  options->pairs.may_lack = true;
   add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
   add_accumulate_option(command, options->accumulate);
   add_part_option(command, options->pairs.part);

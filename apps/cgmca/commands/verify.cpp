@@ -31,6 +31,10 @@ struct VerifyArguments {
 Attained attained_by(const Session& session, const VerifyArguments& options, const Model& model) {
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
+  if (options.pairs.input.missing == Missing::keep) {
+    IncompleteSummary all = read_incomplete(session, reader, Accumulate::automatic);
+    return verify(model, all);
+  }
   Verifier verifier(model);
   Progress progress(session, reader.noun() + " checked", reader.samples());
   for (;;) {
@@ -156,6 +160,7 @@ void add_verify(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand("verify", "Recompute what a model claims, from its maps and the samples alone");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs);
+  options->pairs.may_lack = true;
   add_extra_options(command, options->extra);
   command
       .add_option("--tolerance", options->tolerance,

@@ -112,6 +112,9 @@ std::vector<std::string> PairSources::files() const {
 void PairSources::check() const {
   if (paths.size() < 2) throw UsageError("give two inputs or more, one for each domain");
   check_standard_input(files());
+  if (input.missing == Missing::keep && !may_lack) {
+    throw UsageError("--missing keep is for fit, summarize and verify; this command needs whole samples");
+  }
 }
 
 PairReader::PairReader(const PairSources& sources, const Session& session)
@@ -251,11 +254,13 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
     if (n == 0) {
       check_all_weighted();
       weights_ = Vector();
-      if (gaps_.count() > 0) session_.message(gaps_.text() + "; left out");
+      const char* const how = sources_.input.missing == Missing::keep ? "; they lack those domains" : "; left out";
+      if (gaps_.count() > 0) session_.message(gaps_.text() + how);
       return blocks;
     }
     weights_ = weights_of(first, n);
-    numbers_ = gaps_.complete(blocks, inputs_, weights_);
+    const bool keep = sources_.input.missing == Missing::keep;
+    numbers_ = keep ? gaps_.in_some(blocks, inputs_, weights_) : gaps_.complete(blocks, inputs_, weights_);
     if (gaps_.count() > 0 && sources_.input.missing == Missing::error) {
       for (; columns_of(blocks.front()) > 0; stop_if_interrupted()) {  // so that the message counts them all
         blocks = read_block();
@@ -415,6 +420,18 @@ void accumulate(const Session& session, PairReader& reader, Summary& summary,
     after_block(last);
     if (last) stop_if_interrupted();
   }
+}
+
+IncompleteSummary read_incomplete(const Session& session, PairReader& reader, Accumulate accumulate) {
+  IncompleteSummary summary(reader.domains(), accumulate);
+  Progress progress(session, reader.noun() + " read", reader.samples());
+  while (reader.hand_next_to([&](const MatchedSamples& X, const Vector& weights) {
+    weights.size() == 0 ? summary.add(X) : summary.add(X, weights);
+  })) {
+    progress.update(reader.position());
+    stop_if_interrupted();
+  }
+  return summary;
 }
 
 void add_to(Verifier& verifier, const PairReader::Block& block) {

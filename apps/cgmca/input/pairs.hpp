@@ -1,6 +1,7 @@
 // The inputs of fit, summarize and verify: matched samples of several domains, read in step and in blocks.
 #pragma once
 
+#include <cgmca/incomplete.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/parts.hpp>
 #include <cgmca/summary.hpp>
@@ -27,6 +28,7 @@ struct PairSources {
   std::string match;         // "real/synth": pair the images of two folders by name; empty: by order
   std::string weights;       // --weights; empty: each pair counts once
   std::optional<Part> part;  // only this one of the pairs
+  bool may_lack = false;     // samples may lack domains: --missing keep
 
   std::vector<std::string> files() const;  // all that is read
   bool given() const { return !paths.empty(); }
@@ -119,6 +121,9 @@ struct AllPairs {
   Vector weights;              // empty: each counts once
   std::vector<Index> numbers;  // of the samples in the first input, from 0
 };
+// All that is left in the reader, where samples may lack domains (--missing keep).
+IncompleteSummary read_incomplete(const Session& session, PairReader& reader, Accumulate accumulate);
+
 AllPairs read_all(const Session& session, PairReader& reader);
 
 void add_to(Verifier& verifier, const PairReader::Block& block);

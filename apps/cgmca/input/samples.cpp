@@ -69,17 +69,22 @@ void add_input_options(CLI::App& command, InputOptions& options, bool maps) {
                          "none: all columns are features, also a first one that looks like row numbers")
       ->option_text("NAME");
   std::vector<std::string> choices = {"error", "drop"};
-  if (maps) choices.emplace_back("pass");
+  choices.emplace_back(maps ? "pass" : "keep");
   command
       .add_option_function<std::string>(
           "--missing",
           [&options](const std::string& text) {
-            options.missing = text == "drop" ? Missing::drop : text == "pass" ? Missing::pass : Missing::error;
+            options.missing = text == "drop"   ? Missing::drop
+                              : text == "pass" ? Missing::pass
+                              : text == "keep" ? Missing::keep
+                                               : Missing::error;
           },
-          maps ? "Samples with NaN or empty cells: error (the default), drop (leave them out), pass (write NaN; of "
-                 "several "
-                 "inputs use the others)"
-               : "Matched samples with NaN or empty cells in any domain: error (the default) or drop (leave them out)")
+          maps
+              ? "Samples with NaN or empty cells: error (the default), drop (leave them out), pass (write NaN; of "
+                "several "
+                "inputs use the others)"
+              : "Matched samples with NaN or empty cells in any domain: error (the default), drop (leave them out), or "
+                "keep (fit, summarize and verify: such a sample lacks that domain)")
       ->check(CLI::IsMember(choices))
       ->option_text(fmt::format("{}", fmt::join(choices, "|")));
 }
@@ -319,6 +324,23 @@ std::vector<Index> Gaps::complete(const std::vector<SampleReader::Block>& blocks
   }
   seen_ += n;
   count_ += static_cast<Index>(wanted - columns.size());
+  return columns;
+}
+
+std::vector<Index> Gaps::in_some(const std::vector<SampleReader::Block>& blocks,
+                                 const std::vector<SampleReader>& inputs, const Vector& weights) {
+  const Index n = columns_of(blocks.front());
+  std::vector<Index> columns;
+  for (Index column = 0; column < n; ++column) {
+    if (weights.size() > 0 && weights(column) == 0) continue;
+    std::size_t lacking = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      lacking += first_gap(blocks[i], column, inputs[i], seen_ + column) ? 1 : 0;  // throws for infinity
+    }
+    count_ += lacking > 0 ? 1 : 0;
+    if (lacking < blocks.size()) columns.push_back(column);
+  }
+  seen_ += n;
   return columns;
 }
 

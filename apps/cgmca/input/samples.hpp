@@ -14,7 +14,7 @@ class App;
 
 namespace cgmca::cli {
 
-enum class Missing { error, drop, pass };
+enum class Missing { error, drop, pass, keep };  // keep: samples lack domains
 
 // How the files of samples of one command are read.
 struct InputOptions {
@@ -116,6 +116,9 @@ class Gaps {
   // of weight 0, where there are weights, are left out whatever they hold.
   std::vector<Index> complete(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs,
                               const Vector& weights = {});
+  // The same of samples that may lack some domains, but not all.
+  std::vector<Index> in_some(const std::vector<SampleReader::Block>& blocks, const std::vector<SampleReader>& inputs,
+                             const Vector& weights);
   void skip(Index samples, Index gaps);  // of a run that was stopped
   void begin_at(Index sample);           // of a share
 

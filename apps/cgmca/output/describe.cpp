@@ -99,6 +99,11 @@ void add_common_correlations(Rows& rows, const Model& model) {
   if (pairs.size() > most) rows.emplace_back("", fmt::format("{} more pairs (--json)", pairs.size() - most));
 }
 
+std::string pattern_text(const Pattern& pattern) {
+  return fmt::format("{} samples with {}", pairs_text(pattern.samples, pattern.total_weight),
+                     domains_text(pattern.domains));
+}
+
 // Whether the covariances are those of the samples.
 std::string sketch_text(const Certificate& certificate) {
   if (!certificate.samples_residual) return "none: the summary, or a part of it, is of cgmca 0.2 or earlier";
@@ -167,10 +172,17 @@ void add_constrained(Rows& rows, const Model& model) {
   if (std::all_of(constrained.begin(), constrained.end(), plain)) return;
   std::vector<std::string> texts;
   for (const Domain domain : all_domains(model.count())) texts.push_back(constrained_text(model, domain));
-  rows.emplace_back("hold for", fmt::format("{}  (Θ: their covariance)", fmt::join(texts, "; ")));
+  rows.emplace_back("hold for", fmt::format("{}  (Θ: their covariance{})", fmt::join(texts, "; "),
+                                            model.patterns.empty() ? "" : " as EM estimates it"));
 }
 
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
+
+Json describe(const Pattern& pattern) {
+  std::vector<int> domains;
+  for (const Domain domain : pattern.domains) domains.push_back(number(domain));
+  return {{"domains", domains}, {"n", pattern.samples}, {"total_weight", pattern.total_weight}};
+}
 
 Json describe(const Addition& addition) {
   std::vector<int> matched;
@@ -220,6 +232,8 @@ Json describe(const Model& model) {
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
   object["route"] = certificate.route;
+  object["patterns"] = Json::array();
+  for (const Pattern& pattern : model.patterns) object["patterns"].push_back(describe(pattern));
   object["additions"] = Json::array();
   for (const Addition& addition : model.additions) object["additions"].push_back(describe(addition));
   return object;
@@ -250,6 +264,7 @@ std::string describe_text(const Model& model) {
   rows.emplace_back("sketch", sketch_text(certificate));
   add_constrained(rows, model.fitted());
   if (model.settings.scale) rows.emplace_back("scale", "each feature was divided by its standard deviation");
+  for (const Pattern& pattern : model.patterns) rows.emplace_back("pattern", pattern_text(pattern));
   for (const Domain domain : all_domains(model.count())) {
     const Addition* added = model.addition(domain);
     if (added == nullptr) continue;
@@ -293,6 +308,33 @@ std::string describe_text(const Summary& summary) {
   }
   if (!summary.inputs().empty()) rows.emplace_back("of", few_of(input_names(summary)));
   rows.emplace_back("form", name(summary.form()));
+  return table(rows);
+}
+
+Json describe(const IncompleteSummary& summary) {
+  Json object;
+  object["n"] = summary.samples();
+  object["total_weight"] = summary.total_weight();
+  object["dims"] = object["names"] = object["patterns"] = Json::array();
+  for (const Domain domain : all_domains(summary.domains())) {
+    object["dims"].push_back(summary.domain(domain).features);
+    object["names"].push_back(name_or_null(summary.domain(domain).name));
+  }
+  for (const auto& [domains, own] : summary.patterns()) {
+    object["patterns"].push_back(describe(Pattern{domains, own.samples(), own.total_weight()}));
+  }
+  return object;
+}
+
+std::string describe_text(const IncompleteSummary& summary) {
+  Rows rows = {{"samples", pairs_text(summary.samples(), summary.total_weight())}};
+  for (const Domain domain : all_domains(summary.domains())) {
+    rows.emplace_back(title(domain, summary.domain(domain).name),
+                      fmt::format("{} features", summary.domain(domain).features));
+  }
+  for (const auto& [domains, own] : summary.patterns()) {
+    rows.emplace_back("pattern", pattern_text({domains, own.samples(), own.total_weight()}));
+  }
   return table(rows);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cgmca/check_pairs.hpp>
+#include <cgmca/incomplete.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 
@@ -15,6 +16,9 @@ std::string describe_text(const Model& model);
 Json describe(const Summary& summary);
 std::string describe_text(const Summary& summary);
 
+Json describe(const IncompleteSummary& summary);
+std::string describe_text(const IncompleteSummary& summary);
+
 // "100", or "100 of the weight 250" where they have weights.
 std::string pairs_text(Index pairs, double weight);
 
@@ -23,6 +27,7 @@ std::string constrained_text(const Model& model, Domain domain);
 
 Json list(const Vector& values);
 Json describe(const Addition& addition);
+Json describe(const Pattern& pattern);
 // The most suspicious pairs, at most `shown`, by their numbers in the inputs.
 std::string check_text(const PairCheck& check, const std::vector<Index>& numbers, Index shown);
 

@@ -93,8 +93,7 @@ constexpr std::array<std::pair<const char*, const char*>, 28> kMeanings = {{
     {"encode", "apply"},        {"evaluate", "verify"},   {"check", "verify"},      {"test", "verify"},
     {"score", "verify"},        {"combine", "merge"},     {"join", "merge"},        {"show", "info"},
     {"describe", "info"},       {"inspect", "info"},      {"plot", "report"},       {"save", "export"},
-    {"cross-validate", "tune"},
-    {"add", "extend"},          {"add-domain", "extend"}, {"cv", "tune"},
+    {"cross-validate", "tune"}, {"add", "extend"},        {"add-domain", "extend"}, {"cv", "tune"},
 }};
 
 std::string suggestion(const std::string& wrong, const std::vector<std::string>& known) {

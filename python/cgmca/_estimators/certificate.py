@@ -46,6 +46,14 @@ class Addition(NamedTuple):
     unique: bool
 
 
+class Pattern(NamedTuple):
+    """Samples that had the same ``domains``, of a fit to incomplete ones: their number and the sum of their weights."""
+
+    domains: Tuple[int, ...]
+    samples: int
+    total_weight: float
+
+
 class Start(NamedTuple):
     """One ascent of the search that fits more than two domains.
 

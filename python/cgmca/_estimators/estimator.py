@@ -17,7 +17,7 @@ from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fractio
 from .._data import device, tables
 from .._data.domains import (all_given, as_given, by_number, given, holds_domains, is_dict, label, labels, names_of_new,
                              number_of)
-from .certificate import Addition, Certificate, FitWarning, Regularized, Start
+from .certificate import Addition, Certificate, FitWarning, Pattern, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
 from .diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from .explained import Explained, TranslationR2
@@ -177,8 +177,10 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         extra : list or dict of arrays, optional
             Samples without partners, as many as there are: ``[more_X, None]`` or ``[None, more_y]``, with one entry for
             each domain, or a dict by the domains' names. They improve that domain's mean and covariance.
-        missing : {'error', 'drop'}
-            NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many.
+        missing : {'error', 'drop', 'keep'}
+            NaN is an error, or leaves out the pairs (and extra samples) that hold it; a warning says how many. With
+            'keep' a sample with NaN in a domain lacks that domain, and tells of the others: mean and covariance are
+            estimated by EM. ``patterns_`` says which samples there were.
         robust : bool
             Weigh each pair of two domains by the probability that it is right, as `check_pairs` finds it. What it found
             is in ``pair_check_``, and a warning says how many pairs are probably wrong.
@@ -194,9 +196,11 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         with unchanged_on_failure(self):
             samples = self._matched(X, y, sample_weight, missing, first=True, least=2)
             self.__dict__.pop("pair_check_", None)
+            if missing == "keep" and (robust or folds is not None):
+                raise ValueError("missing='keep' goes without robust and calibrate, which need whole samples")
             if robust:
                 samples = self._weighed(samples)
-            summary = self._new_summary(samples)
+            summary = self._new_summary(samples, missing)
             settings = self._settings(len(samples.arrays), extra_samples(extra, summary, missing))
             model = fit_model(added(summary, samples, all=True), report, **settings)
             if folds is not None:
@@ -223,7 +227,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                       "them by partial_fit", FitWarning)
         with unchanged_on_failure(self):
             samples = self._matched(X, y, sample_weight, missing, first=first, least=1)
-            summary = self._new_summary(samples) if first else self.summary_
+            summary = self._new_summary(samples, missing) if first else self.summary_
+            if isinstance(summary, _core.IncompleteSummary) != (missing == "keep"):
+                raise ValueError("missing='keep' must be given with the first samples and with all others, or never")
             pending = _Pending(summary, self)  # which refuses bad settings before the samples are taken in
             pending.summary = self.summary_ = added(summary, samples)
             if first:
@@ -346,6 +352,24 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         for text in set(extended._model.warnings()) - set(model.warnings()):
             warn_user(text, FitWarning)
         return extended
+
+    @property
+    def patterns_(self) -> Tuple[Pattern, ...]:
+        """The samples of a fit to incomplete samples, by the domains they had; empty if all were complete.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(100, 3))
+        >>> Y = X[:, :2] + random.normal(size=(100, 2))
+        >>> Y[60:] = np.nan                                # these lack domain 2
+        >>> for pattern in cgmca.MCA(2).fit(X, Y, missing="keep").patterns_:
+        ...     print(pattern.domains, pattern.samples)
+        (1,) 40
+        (1, 2) 60
+        """
+        return tuple(Pattern(*one) for one in self._fitted().patterns())
 
     @property
     def additions_(self) -> Tuple[Addition, ...]:
@@ -575,11 +599,12 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         return float(r2_score(expected, found, sample_weight=sample_weight))
 
     @accepts_old_names
-    def verify(self, X: Any, y: Optional[ArrayLike] = None, *,
-               sample_weight: Optional[ArrayLike] = None) -> dict[str, Any]:
+    def verify(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
+               missing: str = "error") -> dict[str, Any]:
         """What the maps attain on given matched samples, from these and the maps alone.
 
-        X and y, or a list or dict of all domains, and ``sample_weight`` are those of `fit`.
+        X and y, or a list or dict of all domains, and ``sample_weight`` are those of `fit`. With ``missing='keep'``
+        samples may lack domains: the maps are held against the covariance that EM estimates from them.
 
         Returns
         -------
@@ -595,6 +620,12 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         """
         present = all_given(X, y, self._domain_names(), "verify")
         self._check_rows(present, sample_weight)
+        if missing == "keep":
+            rows = [self._dense(*one) for one in present]
+            summary = _core.IncompleteSummary(*(one.shape[1] for one in rows))
+            summary.add(*rows, sample_weight=tables.weights_of(sample_weight, len(rows[0])))
+            return self._fitted().attained_incomplete(summary)
+        as_choice("missing", missing, ("error", "keep"))
         arrays = [self._finite(*one) for one in present]
         return self._fitted().attained(arrays, tables.weights_of(sample_weight, len(arrays[0])))
 
@@ -929,7 +960,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
         `first`: they decide features and names; otherwise they must be like those before. `least`: so few are enough.
         """
-        as_choice("missing", missing, ("error", "drop"))
+        as_choice("missing", missing, ("error", "drop", "keep"))
         new_names = names_of_new(X) if first else None
         if not holds_domains(X):
             need_y(self, y)
@@ -984,8 +1015,11 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             what = "calibrate" if missing == "error" else f"missing='{missing}'"
             raise ValueError(f"{name} lies on a GPU; {what} needs arrays in host memory")
 
-    def _new_summary(self, samples: Matched) -> _core.Summary:
+    def _new_summary(self, samples: Matched, missing: str = "error") -> Any:
         """An empty summary for such samples."""
+        if missing == "keep":
+            return _core.IncompleteSummary(*(rows.shape[1] for rows in samples.arrays), accumulate=self.accumulate,
+                                           names=samples.domain_names, feature_names=samples.feature_names)
         return _core.Summary(*(rows.shape[1] for rows in samples.arrays), accumulate=self.accumulate,
                              names=samples.domain_names, feature_names=samples.feature_names, device=self.device)
 

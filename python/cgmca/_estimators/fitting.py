@@ -88,6 +88,11 @@ def added(summary: _core.Summary, samples: Matched, all: bool = False) -> _core.
 
     `all` says that no others will follow.
     """
+    if isinstance(summary, _core.IncompleteSummary):
+        longer = copy.copy(summary)
+        longer.add(*(rows.toarray() if tables.is_sparse(rows) else rows for rows in samples.arrays),
+                   sample_weight=samples.weights)
+        return longer
     arrays, weights, m, before = samples.arrays, samples.weights, len(samples.arrays), summary.n_samples
     try:
         if not any(map(tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:

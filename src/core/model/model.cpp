@@ -308,6 +308,19 @@ const Addition* Model::addition(Domain domain) const {
 
 namespace {
 
+// What the fit takes for granted of domains that no sample had together.
+void warn_of_patterns(const Model& model, std::vector<std::string>& result) {
+  for (const Domain i : all_domains(model.fitted_count())) {
+    for (const Domain j : all_domains(model.fitted_count())) {
+      if (!(i < j) || model.together({i, j}).samples > 0) continue;
+      result.push_back(
+          fmt::format("no sample had both domain {} and domain {}: what relates them is what they share with the other "
+                      "domains, on the assumption that nothing else does. No data can tell",
+                      number(i), number(j)));
+    }
+  }
+}
+
 void warn_of_additions(const Model& model, std::vector<std::string>& result) {
   for (const Domain domain : all_domains(model.count())) {
     const Addition* addition = model.addition(domain);
@@ -342,6 +355,7 @@ std::vector<std::string> Model::warnings() const {
   count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
   warn_of_residuals(*this, result);
   warn_of_units(*this, result);
+  warn_of_patterns(*this, result);
   return result;
 }
 

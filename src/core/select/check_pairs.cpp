@@ -29,12 +29,30 @@ double median(Vector values) {
   return *middle;
 }
 
-// The ridge of the largest median of held-out log ratios, and that median.
-std::pair<double, double> best_ridge(const PairFolds& folds, Index n) {
-  std::pair<double, double> best{kRidges.front(), -INFINITY};
+// Whether pairs are more likely together than shuffled ones, beyond chance: the share of shuffled pairs below a pair is
+// ½ on average if not, to within √(1/(6n)).
+bool are_related(const HeldOutRatios& ratios) {
+  std::vector<double> shuffled(ratios.shuffled.begin(), ratios.shuffled.end());
+  std::sort(shuffled.begin(), shuffled.end());
+  double below = 0;
+  for (const double value : ratios.pairs) {
+    below += static_cast<double>(std::lower_bound(shuffled.begin(), shuffled.end(), value) - shuffled.begin());
+  }
+  const auto n = static_cast<double>(ratios.pairs.size());
+  return below / (n * static_cast<double>(shuffled.size())) > 0.5 + 3 / std::sqrt(6 * n);
+}
+
+// The ridge of the largest median of held-out log ratios, that median, and whether the domains say enough.
+struct DomainRelation {
+  double ridge = kRidges.front(), median = -INFINITY;
+  bool enough = false;
+};
+DomainRelation relation_by_ridge(const PairFolds& folds, Index n) {
+  DomainRelation best;
   for (const double ridge : kRidges) {
-    const double found = median(folds.ratios(Vector::Ones(n), ridge).pairs);
-    if (found > best.second) best = {ridge, found};
+    const HeldOutRatios ratios = folds.ratios(Vector::Ones(n), ridge);
+    const double found = median(ratios.pairs);
+    if (found > best.median) best = {ridge, found, found >= 0 && are_related(ratios)};
   }
   return best;
 }
@@ -141,8 +159,8 @@ std::optional<Index> displaced_by(const PairCoordinates& pairs, double median_in
   const PairCoordinates there = shifted(pairs, by);
   constexpr Index enough = 20;
   if (there.count() < enough) return std::nullopt;
-  const double median_there = best_ridge(PairFolds(there, seed), there.count()).second;
-  if (!(median_there > std::max(0.0, median_in_place))) return std::nullopt;
+  const DomainRelation found = relation_by_ridge(PairFolds(there, seed), there.count());
+  if (!found.enough || !(found.median > median_in_place)) return std::nullopt;
   return by;
 }
 
@@ -220,22 +238,22 @@ PairCheck check_pairs(const MatrixView& X1, const MatrixView& X2, const PairChec
   check_level(options);
   const PairCoordinates pairs = pair_coordinates(X1, X2);
   const PairFolds folds(pairs, options.seed);
-  const auto [ridge, found] = best_ridge(folds, pairs.count());
+  const DomainRelation found = relation_by_ridge(folds, pairs.count());
   PairCheck check;
-  check.ridge = ridge;
-  const auto by = displaced_by(pairs, found, options.seed);
+  check.ridge = found.ridge;
+  const auto by = displaced_by(pairs, found.median, options.seed);
   if (by) check.remarks.push_back(displacement_text(*by));
   for (const std::string& remark : sorted_remarks(X1, X2)) check.remarks.push_back(remark);
-  if (found >= 0) {
+  if (found.enough) {
     judge(check, folds, pairs, options);
   } else {
     check.informative = false;
     if (check.remarks.empty()) {
       throw InvalidInput(
-          fmt::format("the domains say too little of each other to tell right pairs from wrong ones: half of the pairs "
-                      "are less likely together than apart (their median log ratio is {:.3g}). More pairs or other "
-                      "features would help, unless all pairs are wrong",
-                      found));
+          fmt::format("the domains say too little of each other to tell right pairs from wrong ones: held-out pairs "
+                      "are hardly likelier together than shuffled ones (their median log ratio is {:.3g}). More pairs "
+                      "or other features would help, unless all pairs are wrong",
+                      found.median));
     }
     check.probability = check.log_ratio = Vector::Zero(pairs.count());
     check.p_values = Vector::Ones(pairs.count());

@@ -159,13 +159,16 @@ double quantile(const std::vector<double>& ascending, double p) {
 double least_right(const HeldOutRatios& ratios) {
   std::vector<double> shuffled(ratios.shuffled.begin(), ratios.shuffled.end());
   std::sort(shuffled.begin(), shuffled.end());
+  // No pair below c proves little: F is at least half a pair.
+  const double least = std::min(0.0025, 0.5 / static_cast<double>(ratios.pairs.size()));
   double most_wrong = 1;
   constexpr int steps = 14;
   for (int step = 0; step <= steps; ++step) {
     const double c = quantile(shuffled, 0.2 + 0.7 * step / steps);
     const auto below = std::upper_bound(shuffled.begin(), shuffled.end(), c) - shuffled.begin();
     const double F0 = static_cast<double>(below) / static_cast<double>(shuffled.size());
-    most_wrong = std::min(most_wrong, (ratios.pairs.array() <= c).cast<double>().mean() / F0);
+    const double F = (ratios.pairs.array() <= c).cast<double>().mean();
+    most_wrong = std::min(most_wrong, std::max(F, least) / F0);
   }
   return std::max(0.5, 1 - most_wrong);
 }

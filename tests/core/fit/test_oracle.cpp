@@ -195,7 +195,7 @@ Transported transported() {
   const auto rows = [](const std::string& which) {
     return read(fixture("oracle/data/frz_transport." + which + ".npy"));
   };
-  Transported result{rows("x1"), rows("x2"), rows("x2_new"), rows("x3_new"), {}, {}};
+  Transported result{rows("x1"), rows("x2"), rows("x2_new"), rows("x3_new"), Model(), Model()};
   const Covariance C = Covariance::identity(3);
   result.model = fit(result.X1, result.X2, C, C);
   Summary matched({DomainInfo(result.new2.rows()), DomainInfo(result.new3.rows(), "third")});
@@ -328,6 +328,155 @@ TEST(FrozenSpace, WhatCannotBeAddedIsRefused) {
   Summary same_name({DomainInfo(c.new2.rows()), DomainInfo(c.new3.rows(), "third")});
   same_name.add(c.new2, c.new3);
   EXPECT_THROW(add_domain(c.extended, same_name, {Domain::two}), InvalidInput);
+}
+
+class IncompleteOracle : public ::testing::TestWithParam<std::string> {};
+
+MatchedSamples incomplete_samples(const std::string& name, std::size_t domains) {
+  MatchedSamples X;
+  for (std::size_t i = 1; i <= domains; ++i) {
+    X.emplace_back(read(fixture("oracle/data/" + name + ".x" + std::to_string(i) + ".npy")));
+  }
+  return X;
+}
+
+TEST_P(IncompleteOracle, MomentsCorrelationsAndTranslationsAreThoseOfTheReference) {
+  const std::string name = GetParam();
+  std::ifstream in(fixture("oracle/data/" + name + ".json"));
+  const auto answer = nlohmann::json::parse(in);
+  const auto dims = answer["dims"].get<std::vector<Index>>();
+  const MatchedSamples X = incomplete_samples(name, dims.size());
+  const double ridge = answer["ridge"];
+  IncompleteSummary summary({dims.begin(), dims.end()});
+  summary.add(X);
+  const Matrix theta = read(fixture("oracle/data/" + name + ".theta.npy"));
+  const Vector mu = read(fixture("oracle/data/" + name + ".mu.npy")).reshaped();
+  const Vector sd = theta.diagonal().cwiseSqrt();
+  const IncompleteEstimate found = estimate_incomplete(summary, ridge);
+  Index first = 0;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const auto own = Eigen::seqN(first, dims[i]);
+    EXPECT_LE((found.means[i] - mu(own)).cwiseQuotient(sd(own)).cwiseAbs().maxCoeff(), 1e-6);
+    EXPECT_LE((found.variance[i] - theta.diagonal()(own)).cwiseQuotient(theta.diagonal()(own)).cwiseAbs().maxCoeff(),
+              1e-6);
+    first += dims[i];
+  }
+  if (found.covariance.size() > 0) {
+    const Vector scale = sd.cwiseInverse();
+    EXPECT_LE((scale.asDiagonal() * (found.covariance - theta) * scale.asDiagonal()).cwiseAbs().maxCoeff(), 1e-6);
+  }
+  // All directions, so that translations are the regressions of the estimate.
+  Index smallest = dims[0];
+  for (const Index d : dims) smallest = std::min(smallest, d);
+  FitOptions options;
+  options.ridge = ridge;
+  const Model model = fit(summary, {Covariance::identity(smallest)}, options);
+  EXPECT_EQ(model.samples, answer["n"].get<Index>());
+  EXPECT_EQ(model.patterns.size(), answer["patterns"].size());
+  if (dims.size() == 2) {
+    const Vector expected = vector_of(answer["correlations_of_pairs_of_domains"][1][0]);
+    EXPECT_LE((model.certificate.singular_B - expected).cwiseAbs().maxCoeff(), 1e-6);
+    const Matrix row = read(fixture("oracle/data/" + name + ".row0.npy"));
+    const Matrix x1 = row.reshaped().head(dims[0]), x2 = row.reshaped().tail(dims[1]);
+    const auto to = [&](const char* key) { return vector_of(answer["translations"][key]); };
+    EXPECT_LE((translate(model, Domain::one, Domain::two, x1) - to("to_2_from_all_others_for_values_of_row_0")).norm(),
+              1e-5);
+    if (dims[1] >= dims[0]) {
+      EXPECT_LE(
+          (translate(model, Domain::two, Domain::one, x2) - to("to_1_from_all_others_for_values_of_row_0")).norm(),
+          1e-5);
+    }
+  }
+  // Blocks, merges and files change nothing.
+  IncompleteSummary merged({dims.begin(), dims.end()});
+  for (Index block = 2; block >= 0; --block) {
+    const auto part = Eigen::seq(block, Eigen::last, 3);
+    MatchedSamples some;
+    for (const SampleView& one : X) {
+      some.push_back(one.visit(
+          [&](const auto& all) { return SampleView(Matrix(all(Eigen::all, part).template cast<double>())); }));
+    }
+    IncompleteSummary own({dims.begin(), dims.end()});
+    own.add(some);
+    merged.merge(IncompleteSummary::from_bytes(own.to_bytes()));
+  }
+  const Model again = fit(merged, {Covariance::identity(smallest)}, options);
+  for (const Domain domain : all_domains(again.count())) {
+    EXPECT_LE(relative(again.domain(domain).matrix(), model.domain(domain).matrix()), 1e-7);
+  }
+  EXPECT_EQ(Model::from_bytes(model.to_bytes()).to_bytes(), model.to_bytes());
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, IncompleteOracle,
+                         ::testing::Values("inc_complete", "inc_two_extra", "inc_chain", "inc_few"),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(Incomplete, OfCompleteSamplesItIsTheFitWithThatRidge) {
+  testing::Random random(1);
+  const auto [X1, X2] = testing::random_pairs(random, 6, 5, 80);
+  for (const double ridge : {0.0, 0.3}) {
+    FitOptions options;
+    options.ridge = ridge;
+    IncompleteSummary summary({6, 5});
+    summary.add({X1, X2});
+    const Covariance C = Covariance::identity(3);
+    const Model plain = fit(X1, X2, C, C, options), model = fit(summary, {C}, options);
+    for (const Domain domain : {Domain::one, Domain::two}) {
+      EXPECT_LE(relative(model.domain(domain).matrix(), plain.domain(domain).matrix()), 1e-9);
+      EXPECT_LE(relative(model.domain(domain).variance, plain.domain(domain).variance), 1e-9);
+    }
+    const Matrix one = translation(plain, Domain::two, Domain::one).standard_errors(X2),
+                 two = translation(model, Domain::two, Domain::one).standard_errors(X2);
+    EXPECT_LE(relative(two, one), 1e-8);
+    const Attained attained = verify(model, summary);
+    EXPECT_LE(attained.shortfall(), 1e-9);
+    EXPECT_LE(attained.worst_claim().difference, 1e-6) << attained.worst_claim().what;
+  }
+}
+
+TEST(Incomplete, ExtraSamplesDoNotHarm) {
+  testing::Random random(2);
+  const auto [X1, X2] = testing::random_pairs(random, 20, 15, 2600, 1.0);
+  const auto pairs = Eigen::seqN(0, 100), more1 = Eigen::seqN(100, 1000), more2 = Eigen::seqN(1100, 1000),
+             held_out = Eigen::seqN(2100, 500);
+  IncompleteSummary summary({20, 15});
+  summary.add({X1(Eigen::all, pairs), X2(Eigen::all, pairs)});
+  Summary one({20}), two({15});
+  one.add(X1(Eigen::all, more1));
+  two.add(X2(Eigen::all, more2));
+  summary.add({Domain::one}, one);
+  summary.add({Domain::two}, two);
+  const Matrix held1 = X1(Eigen::all, held_out), held2 = X2(Eigen::all, held_out);
+  for (const double ridge : {0.01, 0.1, 1.0, 10.0}) {
+    FitOptions options;
+    options.ridge = ridge;
+    const Covariance C = Covariance::identity(5);
+    const auto error = [&](const Model& model) {
+      return (translate(model, Domain::two, Domain::one, held2) - held1).squaredNorm();
+    };
+    const Model with = fit(summary, {C}, options);
+    EXPECT_LE(error(with), error(fit(X1(Eigen::all, pairs), X2(Eigen::all, pairs), C, C, options)) * 1.001) << ridge;
+    EXPECT_LE(with.certificate.singular_B(0), 1);
+    EXPECT_EQ(translation(with, Domain::two, Domain::one).errors.samples, 100);
+    EXPECT_TRUE(with.warnings().empty());
+  }
+}
+
+TEST(Incomplete, DomainsNeverSeenTogetherHaveNoErrorBarsAndWhatIsUnlinkedIsRefused) {
+  const auto dims = std::vector<Index>{4, 5, 4};
+  IncompleteSummary summary({dims.begin(), dims.end()});
+  summary.add(incomplete_samples("inc_chain", 3));
+  const Model model = fit(summary, {Covariance::identity(4)});
+  EXPECT_THROW(translation(model, Domain::one, Domain{3}).standard_errors(Matrix::Zero(4, 1)), InvalidInput);
+  EXPECT_GT(translation(model, Domain::one, Domain::two).standard_errors(Matrix::Zero(4, 1)).minCoeff(), 0);
+  EXPECT_FALSE(model.warnings().empty());
+  IncompleteSummary apart({4, 5});
+  Summary one({4});
+  one.add(Matrix(Matrix::Random(4, 20)));
+  apart.add({Domain::one}, one);
+  EXPECT_THROW(fit(apart, {Covariance::identity(2)}), InvalidInput);
+  EXPECT_THROW(apart.add({Domain{3}}, one), MissingDomain);
+  EXPECT_THROW(apart.add({Domain::two}, one), WrongDimension);
 }
 
 }  // namespace

@@ -146,12 +146,11 @@ namespace {
 
 TensorWriter packed(const IncompleteSummary& summary, Accumulate accumulate) {
   TensorWriter file(kIncompleteFormat, kSummaryVersion);
-  file.set("domains", summary.domains());
   file.set("patterns", std::ssize(summary.patterns()));
   // An empty summary of all domains has their names.
   std::vector<DomainInfo> info;
   for (const Domain domain : all_domains(summary.domains())) info.push_back(summary.domain(domain));
-  pack(file, "", Summary(info, accumulate).state());
+  pack(file, "all.", Summary(info, accumulate).state());
   Index pattern = 0;
   for (const auto& [domains, own] : summary.patterns()) {
     std::string text;
@@ -181,7 +180,7 @@ std::vector<Domain> seen_in(const TensorReader& file, const std::string& prefix,
 }
 
 IncompleteSummary unpacked(const TensorReader& file) {
-  const Summary all(unpack_summary(file, ""));
+  const Summary all(unpack_summary(file, "all."));
   IncompleteSummary result(all.state().info, all.accumulate());
   const Index patterns = file.count("patterns", 0);
   for (Index pattern = 1; pattern <= patterns; ++pattern) {

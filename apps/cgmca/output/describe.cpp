@@ -232,9 +232,7 @@ Json describe(const Model& model) {
   object["singular_B"] = list(certificate.singular_B);
   object["min_gap"] = certificate.min_gap;
   object["route"] = certificate.route;
-  object["patterns"] = Json::array();
   for (const Pattern& pattern : model.patterns) object["patterns"].push_back(describe(pattern));
-  object["additions"] = Json::array();
   for (const Addition& addition : model.additions) object["additions"].push_back(describe(addition));
   return object;
 }

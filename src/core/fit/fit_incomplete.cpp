@@ -57,7 +57,7 @@ PatternRoots roots_of(const std::vector<Domain>& domains, const Summary& summary
     for (const Vector& mean : result.mean) result.H.emplace_back(mean.size(), 0);
     return result;
   }
-  const auto apart = distance_from_samples(summary, factored_moments(summary));
+  const auto apart = distance_from_samples(summary, moments(summary, SmallWeights::allow));
   residual = residual && apart ? std::max(residual, apart) : std::nullopt;
   result.H = roots_about(result.mean, summary);
   return result;

@@ -99,7 +99,8 @@ void find_partners(PairCheck& check, const PairCoordinates& pairs, double power)
   }
 }
 
-// Runs of suspects whose partners are the same number of rows away: at least five, and most suspects of the run.
+// Runs of suspects whose partners are the same number of rows away: at least five, most suspects of the run, and at least
+// half of its rows.
 std::vector<Displacement> displaced_runs(const std::vector<SuspectPair>& suspects) {
   std::map<Index, std::vector<Index>> by;
   std::vector<Index> all;
@@ -113,7 +114,8 @@ std::vector<Displacement> displaced_runs(const std::vector<SuspectPair>& suspect
     const Index first = rows.front(), last = rows.back();
     const auto within = std::count_if(all.begin(), all.end(), [&](Index row) { return row >= first && row <= last; });
     constexpr std::ptrdiff_t fewest = 5;
-    if (std::ssize(rows) >= fewest && 2 * std::ssize(rows) > within) found.push_back({first, last, step});
+    const bool dense = 2 * std::ssize(rows) > within && 2 * std::ssize(rows) > last - first;
+    if (std::ssize(rows) >= fewest && dense) found.push_back({first, last, step});
   }
   return found;
 }

@@ -18,6 +18,7 @@
 #include <cgmca/regularization.hpp>
 #include <cgmca/types.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -219,10 +220,23 @@ void apply_into(const Model& model, Domain domain, const VectorView& x, Eigen::R
 void apply_into(const Model& model, Domain domain, const Eigen::Ref<const Eigen::VectorXf>& x,
                 Eigen::Ref<Eigen::VectorXf> z);
 
-// Samples of one of several domains.
-struct DomainSamples {
+// Samples of one of several domains: a view, which must not outlive the matrix it was made from. If it was made from an
+// expression, it holds the expression's value itself, and so do its copies.
+class DomainSamples {
+ public:
+  // X: d×n, matched with those of the other domains; a sample that holds NaN counts as absent.
+  template <class Derived>
+  DomainSamples(Domain whose, const Eigen::MatrixBase<Derived>& X)
+      : domain(whose), X_(std::make_shared<const MatrixView>(X.derived())) {}
+
+  // The samples, d×n.
+  const MatrixView& X() const { return *X_; }
+
   Domain domain;  // whose samples they are
-  MatrixView X;   // d×n, matched with those of the other domains; a sample that holds NaN counts as absent
+
+ private:
+  std::shared_ptr<const MatrixView>
+      X_;  // shared, because a copy of an Eigen::Ref does not keep what the first one holds
 };
 
 }  // namespace cgmca

@@ -56,13 +56,13 @@ const char* name(Fusion how) { return how == Fusion::estimate ? "estimate" : "me
 Matrix fuse(const Model& model, const std::vector<DomainSamples>& given, Fusion how) {
   if (given.empty()) throw InvalidInput("a fusion needs samples of at least one domain");
   check_present(model, given);
-  Matrix Z(model.common_dimension, given.front().X.cols());
+  Matrix Z(model.common_dimension, given.front().X().cols());
   for (const auto& [J, columns] : by_presence(given)) {
     std::vector<Matrix> scores;
     for (const Domain j : J) {
       const DomainMap& map = model.domain(j);
       const auto samples = std::find_if(given.begin(), given.end(), [j](const auto& one) { return one.domain == j; });
-      scores.push_back(AB(map.weights, samples->X(Eigen::all, columns).colwise() - map.mean));
+      scores.push_back(AB(map.weights, samples->X()(Eigen::all, columns).colwise() - map.mean));
     }
     Z(Eigen::all, columns) = how == Fusion::mean ? mean(model, J, scores) : estimate(model, J, scores);
   }

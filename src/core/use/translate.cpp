@@ -101,8 +101,8 @@ std::vector<Group> grouped(const Model& model, const std::vector<DomainSamples>&
     for (const Domain j : J) {
       const auto samples =
           std::find_if(present.begin(), present.end(), [j](const auto& one) { return one.domain == j; });
-      group.X.middleRows(row, samples->X.rows()) = samples->X(Eigen::all, columns);
-      row += samples->X.rows();
+      group.X.middleRows(row, samples->X().rows()) = samples->X()(Eigen::all, columns);
+      row += samples->X().rows();
     }
     groups.push_back(std::move(group));
   }
@@ -224,7 +224,7 @@ Estimate estimate(const Model& model, const std::vector<DomainSamples>& present,
     throw InvalidInput(
         fmt::format("a translation to domain {} from no domain; name at least one to translate from", number(to)));
   check_present(model, present);
-  const Index d = model.domain(to).features(), n = present.front().X.cols();
+  const Index d = model.domain(to).features(), n = present.front().X().cols();
   Estimate result{Matrix(d, n), Matrix(d, n), Matrix(probability ? d : 0, probability ? n : 0)};
   for (const auto& [map, X, columns] : grouped(model, present, to)) {
     result.X(Eigen::all, columns) = map(X);
@@ -239,7 +239,7 @@ Matrix translate(const Model& model, const std::vector<DomainSamples>& present, 
     throw InvalidInput(
         fmt::format("a translation to domain {} from no domain; name at least one to translate from", number(to)));
   check_present(model, present);
-  Matrix result(model.domain(to).features(), present.front().X.cols());
+  Matrix result(model.domain(to).features(), present.front().X().cols());
   for (const auto& [map, X, columns] : grouped(model, present, to)) result(Eigen::all, columns) = map(X);
   return result;
 }

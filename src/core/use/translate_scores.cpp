@@ -15,7 +15,7 @@ namespace {
 
 // Whether sample s has this domain: NaN says that it has not. Infinity is a mistake of the data.
 bool is_present(const DomainSamples& samples, Index s) {
-  const auto x = samples.X.col(s);
+  const auto x = samples.X().col(s);
   if (x.hasNaN()) return false;
   if (x.allFinite()) return true;
   Index feature = 0;
@@ -84,17 +84,17 @@ void check_present(const Model& model, const std::vector<DomainSamples>& given) 
     }
     if (seen[slot(samples.domain)]) throw InvalidInput(fmt::format("domain {} is given twice", number(samples.domain)));
     seen[slot(samples.domain)] = true;
-    model.domain(samples.domain).check_features(samples.domain, samples.X);
-    if (samples.X.cols() == given.front().X.cols()) continue;
+    model.domain(samples.domain).check_features(samples.domain, samples.X());
+    if (samples.X().cols() == given.front().X().cols()) continue;
     throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
-                                     given.front().X.cols(), number(given.front().domain), samples.X.cols(),
+                                     given.front().X().cols(), number(given.front().domain), samples.X().cols(),
                                      number(samples.domain)));
   }
 }
 
 std::map<std::vector<Domain>, std::vector<Index>> by_presence(const std::vector<DomainSamples>& given) {
   std::map<std::vector<Domain>, std::vector<Index>> groups;
-  for (Index s = 0; s < given.front().X.cols(); ++s) {
+  for (Index s = 0; s < given.front().X().cols(); ++s) {
     std::vector<Domain> present;
     for (const DomainSamples& samples : given) {
       if (is_present(samples, s)) present.push_back(samples.domain);

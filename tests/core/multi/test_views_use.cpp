@@ -158,6 +158,11 @@ TEST_F(FittedViews, AreFusedByTheBestLinearEstimateOfTheMeanPoint) {
     return result;
   };
   EXPECT_LE(relative(fuse(model, given({1, 2, 3})), mean), 1e-12);
+  std::vector<DomainSamples> expressions;  // which hold their values, and so do copies of them
+  for (const int i : {1, 2, 3}) expressions.push_back({Domain{i}, 2 * X[static_cast<std::size_t>(i - 1)] / 2});
+  const std::vector<DomainSamples> copies = expressions;
+  expressions.clear();
+  EXPECT_LE(relative(fuse(model, copies), mean), 1e-12);
   Matrix t(model.domains[0]->scores() + model.domains[2]->scores(), 120);
   t << model.domains[0]->weights * centred(X[0]), model.domains[2]->weights * centred(X[2]);
   EXPECT_LE(relative(fuse(model, given({1, 3})), regressed(mean, t)), 1e-9);

@@ -209,7 +209,12 @@ void tell(const Failure& failed, bool json, const CLI::App* command, const std::
   fmt::print(stderr, "See cgmca {}--help\n", command != nullptr ? command->get_name() + " " : "");
 }
 
+}  // namespace
+}  // namespace cgmca::cli
+
 int main(int argc, char** argv) {
+  using namespace cgmca;
+  using namespace cgmca::cli;
   restart_with_faster_kernels(argv);
   keep_freed_memory();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -239,8 +244,3 @@ int main(int argc, char** argv) {
     return failed.status;
   }
 }
-
-}  // namespace
-}  // namespace cgmca::cli
-
-int main(int argc, char** argv) { return cgmca::cli::main(argc, argv); }

@@ -36,40 +36,35 @@ std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Ind
       fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
 }
 
-// On the device asked for.
-Factors factorize_there(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
-  const bool here = !options.device || &backend_of(*options.device) == summary.state().on;
-  if (here) return factorize(summary, options, spectrum);  // not ?:, which would copy the summary
-  return factorize(summary.on(*options.device), options, spectrum);
+// The summary on the device asked for; `moved` holds it if it was on another one.
+const Summary& placed(const Summary& summary, const std::optional<Device>& device, std::optional<Summary>& moved) {
+  if (!device || &backend_of(*device) == summary.state().on) return summary;
+  return moved.emplace(summary.on(*device));
 }
 
-// Steps 2 to 5 of Algorithm 1.
-Model finish_two(const Factors& factors, const Covariance& c1, const Covariance& c2, const Matrix& weights) {
-  // 2. - 4. The maps.
-  const CrossSvd cross = svd_of_cross_matrix(factors, c1, c2);
-  const Solution solution = solve(factors, cross.svd, c1, c2);
-  Model model = assemble(solution, factors);
-
-  // 5. The proof.
-  model.certificate = certify(solution, factors, weights);
-  model.certificate.route = fmt::format("{}; {}", factors.route(), cross.route);
-  return model;
-}
-
-Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options) {
+// Steps 2 to 6 of Algorithm 1.
+Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options,
+             const std::vector<DomainInfo>& domains) {
   const Matrix weights = weights_of(options.graph, factors.count());
   check_feasible(covariances, factors);
-  if (factors.count() == 2) return finish_two(factors, covariances[0], covariances[1], weights);
-  const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
-  Model model = assemble(matched.solution, factors);
-  model.certificate = certify(matched.solution, factors, weights);
-  multi::state_proof(model.certificate, matched, factors.total_weight);
-  model.certificate.route = fmt::format("{}; {} starts", factors.route(), model.certificate.starts.size());
-  return model;
-}
 
-// 6. The proof is checked, and the domains get their names.
-Model checked(Model model, const Factors& factors, const std::vector<DomainInfo>& domains) {
+  // 2. - 4. The maps: of two domains in closed form, of more by a search. 5. The proof.
+  Model model;
+  if (factors.count() == 2) {
+    const CrossSvd cross = svd_of_cross_matrix(factors, covariances[0], covariances[1]);
+    const Solution solution = solve(factors, cross.svd, covariances[0], covariances[1]);
+    model = assemble(solution, factors);
+    model.certificate = certify(solution, factors, weights);
+    model.certificate.route = fmt::format("{}; {}", factors.route(), cross.route);
+  } else {
+    const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
+    model = assemble(matched.solution, factors);
+    model.certificate = certify(matched.solution, factors, weights);
+    multi::state_proof(model.certificate, matched, factors.total_weight);
+    model.certificate.route = fmt::format("{}; {} starts", factors.route(), model.certificate.starts.size());
+  }
+
+  // 6. The proof is checked, and the domains get their names.
   check_finished(model, factors);
   for (std::size_t i = 0; i < domains.size(); ++i) {
     model.domains[i]->name = domains[i].name;
@@ -78,7 +73,7 @@ Model checked(Model model, const Factors& factors, const std::vector<DomainInfo>
   return model;
 }
 
-// The name and number of a covariance. Of those given by their entries only I has a name.
+// The name and number of a covariance. Among those given by their entries only I has a name.
 std::pair<std::string, Index> named(const Covariance& covariance) {
   const Matrix& U = covariance.U();
   if (covariance.kind() == Covariance::Kind::entries && U.rows() == U.cols() && U.isIdentity(0) &&
@@ -119,8 +114,10 @@ Factorization::Factorization(const Summary& summary, const DataOptions& options)
   if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
-  inside_ = std::make_unique<const Inside>(Inside{
-      summary.state().info, factorize_there(summary, options, spectrum), {options.rank_tol, {}, {}, options.scale}});
+  std::optional<Summary> moved;
+  inside_ = std::make_unique<const Inside>(
+      Inside{summary.state().info, factorize(placed(summary, options.device, moved), options, spectrum),
+             {options.rank_tol, {}, {}, options.scale}});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;
@@ -130,7 +127,7 @@ Model Factorization::fit(const std::vector<Covariance>& covariances, const Regul
                          const MatchingOptions& matching) const {
   const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
   const Factors factors = regularize(inside_->factors, options);
-  Model model = checked(finish(factors, C, matching), factors, inside_->domains);
+  Model model = finish(factors, C, matching, inside_->domains);
   model.settings = settings_of(C, options, inside_->data, matching);
   return model;
 }
@@ -152,8 +149,11 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
     spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
                        std::any_of(C.begin(), C.end(), of_it));
   }
-  const Factors factors = regularize(factorize_there(summary, options.data(), spectrum), regularization);
-  Model model = checked(finish(factors, C, options.matching), factors, summary.state().info);
+  // 1. Roots and couplings, whitening, B.
+  std::optional<Summary> moved;
+  const Summary& there = placed(summary, options.device, moved);
+  const Factors factors = regularize(factorize(there, options.data(), spectrum), regularization);
+  Model model = finish(factors, C, options.matching, summary.state().info);
   model.settings = settings_of(C, regularization, options.data(), options.matching);
   return model;
 }

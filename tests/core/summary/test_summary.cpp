@@ -346,6 +346,30 @@ TEST(Summary, QrKeepsSmallSingularValuesThatGramLoses) {
   EXPECT_LT(fit(summarize(pairs, Accumulate::gram, 50), c, c).certificate.ranks[0], 6);
 }
 
+// κ(Θ_1) is 10¹⁸, but at unit size next to nothing.
+TEST(Summary, GramKeepsAFeatureOfAMuchSmallerUnit) {
+  Random random(23);
+  for (const bool dependent : {false, true}) {
+    auto pairs = testing::random_pairs(random, 6, 4, 900);
+    pairs.X1.row(2) *= 1e-9;
+    if (dependent) pairs.X1.row(5) = pairs.X1.row(0) - 2 * pairs.X1.row(1);
+    Summary merged({6, 4}, Accumulate::gram);
+    for (const Index first : {0, 450}) {
+      merged.merge(summarize({pairs.X1.middleCols(first, 450), pairs.X2.middleCols(first, 450)}, Accumulate::gram, 50));
+    }
+    const Covariance c = Covariance::identity(3);
+    const Model expected = fit(summarize(pairs, Accumulate::qr, 900), c, c);
+    for (const Summary& summary : {summarize(pairs, Accumulate::gram, 900), merged}) {
+      EXPECT_EQ(summary.form(), SummaryForm::gram);
+      const Model model = fit(summary, c, c);
+      EXPECT_EQ(model.certificate.ranks, expected.certificate.ranks);
+      EXPECT_LE(relative(model.certificate.singular_B, expected.certificate.singular_B), 1e-10);
+      const Matrix Z = apply(model, Domain::one, pairs.X1);
+      EXPECT_LE(relative(testing::sample_covariance(Z), Matrix::Identity(3, 3)), 1e-10);
+    }
+  }
+}
+
 TEST(Summary, SingularValuesSurviveALargeMean) {
   Random random(10);
   auto pairs = testing::random_pairs(random, 5, 4, 900);

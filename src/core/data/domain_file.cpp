@@ -15,7 +15,7 @@ std::string numbered(const std::string& name, Domain domain) { return fmt::forma
 void pack(TensorWriter& file, const std::string& prefix, Domain domain, const DomainInfo& info) {
   file.set(prefix + numbered("features", domain), info.features);
   try {
-    (void)nlohmann::json(info.name).dump();  // throws where it is not UTF-8
+    (void)nlohmann::json(info.name).dump();  // throws if it is not UTF-8
     if (!info.name.empty()) file.set(prefix + numbered("name", domain), info.name);
     if (!info.feature_names.empty()) {
       file.set(prefix + numbered("feature_names", domain), nlohmann::json(info.feature_names).dump());

@@ -27,7 +27,7 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-// "1-3,7/8:way". False where it is something else, in which case the word is taken as it is.
+// "1-3,7/8:way". False if it is something else, in which case the word is taken as it is.
 bool parse_parts(std::string_view text, Input& input) {
   Index end = 0;
   do {
@@ -182,7 +182,7 @@ Share share_of(Index n, Part part) {
 std::string part_of(const std::string& input, Part part, const std::string& way) {
   if (way.find(' ') != std::string::npos) throw InvalidInput(fmt::format("the way '{}' of dividing has a blank", way));
   Input whole(input);
-  share_of(0, part);  // throws where there is no such part
+  share_of(0, part);  // throws if there is no such part
   if (part.count == 1) return whole.text();
   whole.runs = {{part.number, part.number}};
   whole.count = part.count;

@@ -13,7 +13,7 @@ namespace cgmca {
 
 struct WeightedSamples {
   MatchedSamples X;
-  Vector weights;  // of each, above 0; empty where all are 1
+  Vector weights;  // of each, above 0; empty if all are 1
 
   Index count() const { return X.front().cols(); }
   double total() const { return weights.size() == 0 ? static_cast<double>(count()) : weights.sum(); }  // W

@@ -171,7 +171,7 @@ ScoreMoments measure(const Solution& solution, const Factors& factors, const Mat
     result.squared_distance +=
         weights.row(static_cast<Index>(i)).sum() * trace(solution.maps[i], result.own[i], solution.maps[i]);
   }
-  // Of samples as they are it is a sum of squares, which rounding must not make negative.
+  // Without regularization and extra samples it is a sum of squares, which rounding must not make negative.
   if (is_plain(factors)) result.squared_distance = std::max(0.0, result.squared_distance);
   return result;
 }

@@ -11,7 +11,7 @@ namespace cgmca {
 // Fills in the whole certificate for two domains. For more, bound, gap and proof are left to `state_proof` of multi.
 Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights);
 
-// Throws CertificateMismatch where a finished model holds what is not finite, or where its certificate does not hold to
+// Throws CertificateMismatch if a finished model holds what is not finite, or where its certificate does not hold to
 // more than rounding. What ill-conditioned data lose in the form that was asked for is stated, not refused.
 void check_finished(const Model& model, const Factors& factors);
 

@@ -35,8 +35,8 @@ struct Factors {
   std::string route() const;                              // "qr: gesdd, geqrf"
 };
 
-// Of the plain sample covariances, extra samples included. A domain whose entry in `spectrum` is false may get a
-// triangle.
+// The factors of the plain sample covariances, extra samples included. A domain whose entry in `spectrum` is false may
+// get a triangle.
 Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum);
 
 // With the max_rank leading directions of each domain, whitened by the regularized covariance. `factors` must be plain

@@ -13,8 +13,8 @@
 
 namespace cgmca {
 
-// Sizes by which features are divided before ranks are counted: √variance. A feature that varies by no more than the
-// rounding of its own mean has no size of its own, and keeps its raw one beside the largest.
+// Sizes by which features are divided before ranks are counted: √variance. A feature that varies only by the rounding of
+// its mean is divided by the largest size instead.
 Vector unit_sizes(const Vector& variance, const Vector& mean);
 
 // Whether raw units may hide directions that unit size shows: beyond doubt only if sizes differ much.
@@ -24,7 +24,7 @@ struct GradedSpectrum {
   std::shared_ptr<const SpectrumWhitening> whitening;
   linalg::Array V;  // n×r: W S = Vᵀ
 };
-// Of S = diag(sizes) U diag(s) Vᵀ, whose features go to the places named among all.   U: a×r, V: n×r, or empty
+// The spectrum of S = diag(sizes) U diag(s) Vᵀ, whose features go to the places named.   U: a×r, V: n×r, or empty
 GradedSpectrum graded_spectrum(const linalg::Array& U, const Vector& s, const linalg::Array& V, const Vector& sizes,
                                const Varying& features);
 

@@ -60,7 +60,7 @@ Matching solved(const MatchingProblem& problem, const MatchingOptions& options) 
 using Search = std::function<Matching(const MatchingProblem& problem)>;
 
 // The weighted mean of the pairs' correlations along each direction of the fit with identity covariances: eigenvalues
-// of Σ_{i<j} w_ij (R_ij + R_ijᵀ) over Σ_ij w_ij. Nothing where no covariance asks for them. (41)
+// of Σ_{i<j} w_ij (R_ij + R_ijᵀ) over Σ_ij w_ij. Nothing if no covariance asks for them. (41)
 Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& covariances, const CrossMatrices& B,
                          const Matrix& weights, const Search& search) {
   Index k = 0;

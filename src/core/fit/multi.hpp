@@ -17,7 +17,7 @@ struct MatchedDomains {
   double min_gap;  // (39)
 };
 
-// One covariance a domain. Throws CommonDimension, Infeasible, or InvalidInput where a covariance is of two domains.
+// One covariance a domain. Throws CommonDimension, Infeasible, or InvalidInput if a covariance is of two domains.
 MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
                              const MatchingOptions& options);
 

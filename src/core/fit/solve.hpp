@@ -11,7 +11,7 @@
 
 namespace cgmca {
 
-// A_i = M_i T_i and what belongs to it, where the factors are kept.
+// A_i = M_i T_i and what belongs to it, in the memory of the back end.
 struct SolvedMap {
   PrescribedCovariance C;
   linalg::Array weights;   // T_iᵀ: d_i×c_i                                                                      (11)
@@ -35,7 +35,7 @@ struct CrossSvd {
 };
 CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const Covariance& c2);
 
-// Throws CommonDimension, or Infeasible where C_i has a higher rank than domain i.
+// Throws CommonDimension, or Infeasible if C_i has a higher rank than domain i.
 Solution solve(const Factors& factors, const linalg::ArraySvd& svd, const Covariance& c1, const Covariance& c2);
 
 }  // namespace cgmca

@@ -179,7 +179,7 @@ std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& var
   return std::nullopt;
 }
 
-// Of S whose raw spectrum `s` has rank r: the spectrum from features at unit size, if that shows more directions, or if
+// The spectrum from features at unit size, if that shows more directions than the rank r of the raw spectrum `s`, or if
 // raw units make the spectrum inaccurate. S has the features in the order named.
 std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& variance, const Varying& features,
                                                   const Vector& all_sizes, const WhiteningRequest& request,

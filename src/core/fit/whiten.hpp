@@ -17,7 +17,7 @@ struct WhiteningRequest {
 // From S with S Sᵀ = Θ.
 struct WhitenedSamples {
   WhitenedDomain domain;
-  linalg::Array V;  // the samples whitened, one a row: W S = Vᵀ; empty where that is [I, 0]
+  linalg::Array V;  // the samples whitened, one a row: W S = Vᵀ; empty if that is [I, 0]
   bool saturated =
       false;  // V holds the first n-1 columns of the reflection that takes the weights' roots to the last axis
 };

@@ -66,7 +66,7 @@ class Backend {
   virtual Array zeros(Index m, Index n) const = 0;
   virtual Array identity(Index m, Index n) const = 0;
   virtual Array upload(Matrix A) const = 0;
-  virtual Matrix download(Array A) const = 0;  // moved, not copied, where A is the last to name its numbers
+  virtual Matrix download(Array A) const = 0;  // moved, not copied, if A is the last to name its numbers
   virtual Array copy(const Array& A) const = 0;
   virtual Array transposed(const Array& A) const = 0;
   virtual void assign(const Array& to, const Array& A) const = 0;
@@ -118,7 +118,7 @@ class Backend {
   virtual Vector symmetric_times(const Array& G, const Vector& x) const = 0;           // upper triangle read
 
   // Triangles: R is upper triangular.
-  virtual Array cholesky(const Array& G) const = 0;  // RᵀR = G; empty where G is not definite
+  virtual Array cholesky(const Array& G) const = 0;  // RᵀR = G; empty if G is not definite
   virtual ArrayPivoted pivoted_cholesky(const Array& G, double tolerance) const = 0;  // as linalg::pivoted_cholesky
   virtual Array solve_upper(const Array& R, const Array& B) const = 0;
   virtual Array solve_upper_transposed(const Array& R, const Array& B) const = 0;
@@ -165,7 +165,7 @@ inline Array scaled_columns(Array A, const Vector& by) {  // A diag(by), in plac
 Array beside(const Array& A, const Array& B);  // [A, B]
 // Whether κ of a symmetric matrix (upper triangle read) is at most this, up to a factor of 2.
 bool condition_is_at_most(const Array& G, double limit);
-Array moved_to(const Backend& on, const Array& A);  // A itself where it is there already
+Array moved_to(const Backend& on, const Array& A);  // A itself if it is there already
 // A B (X - x0) + y0 for many columns X, some at a time.
 Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,
               const Vector& y0);

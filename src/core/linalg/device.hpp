@@ -7,7 +7,7 @@
 
 namespace cgmca {
 
-// Throws DeviceError where it cannot be used.
+// Throws DeviceError if it cannot be used.
 const linalg::Backend& backend_of(Device device);
 
 }  // namespace cgmca

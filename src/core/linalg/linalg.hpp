@@ -115,7 +115,7 @@ struct Qr {
 };
 Qr thin_qr(Matrix T);
 
-// σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration); not finite where R is singular.
+// σ_max/σ_min of upper triangular R, to within some ten per cent (power iteration); not finite if R is singular.
 double condition(const MatrixView& R);
 double condition(const MatrixView& R, double settled);  // until a step of the iteration gains less than this
 
@@ -142,7 +142,7 @@ class TriangularSolver {
 
  private:
   Matrix R_;
-  std::vector<Matrix> inverses_;  // empty ones where a block is not
+  std::vector<Matrix> inverses_;  // empty ones if a block is not
 };
 
 // Pseudo-inverse M⁺ = (MᵀM)⁻¹Mᵀ of a matrix of full column rank.   M: k×c, M⁺: c×k

@@ -75,7 +75,7 @@ double frobenius_norm(const MatrixView& A) {
   return size * std::sqrt(squares);
 }
 
-// Cholesky's factor in place of a matrix (upper triangle); false where it is not definite.
+// Cholesky's factor in place of a matrix (upper triangle); false if it is not definite.
 bool factorize(Matrix& R) {
   const Counting counting(Work::triangle, real(R.rows()) * real(R.size()) / 3);
   const lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R));

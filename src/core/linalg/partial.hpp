@@ -9,7 +9,7 @@
 namespace cgmca::linalg {
 
 // All eigenvalues of symmetric A (upper triangle read), descending, and the vectors of the first wanted(values) of
-// them, which costs a third where they are few. Nothing where these vectors do not converge or are not orthonormal to
+// them, which costs a third where they are few. Nothing if these vectors do not converge or are not orthonormal to
 // rounding.
 using CountOf = std::function<Index(const Vector& values)>;
 std::optional<SymmetricEigen> leading_eigen(const MatrixView& A, const CountOf& wanted);

@@ -14,7 +14,7 @@ inline constexpr int kPluginInterface = 3;
 struct BackendPlugin {
   int interface;
   const char* version;        // of cgmca
-  std::string (*describe)();  // the device; throws DeviceError where none can be used
+  std::string (*describe)();  // the device; throws DeviceError if none can be used
   // Lives until the process ends. `host` does what the device has no routine for. Throws DeviceError.
   const Backend& (*open)(const Backend& host);
 };

@@ -7,7 +7,7 @@
 
 namespace cgmca {
 
-// Throws InvalidInput where a rank limit or ridge cannot be one, or where there are settings for another number of
+// Throws InvalidInput if a rank limit or ridge cannot be one, or where there are settings for another number of
 // domains.
 void check(const Regularization& options, Index domains);
 

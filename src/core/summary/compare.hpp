@@ -9,7 +9,7 @@
 namespace cgmca {
 
 // max_f ‖(Θ U - Y/(n-1))_f‖ / (σ_f ‖u∘σ‖), and the like of the means: how far the moments of a summary are from its
-// sketch. Nothing where there is no sketch of all samples. Throws CertificateMismatch where that is more than rounding.
+// sketch. Nothing if there is no sketch of all samples. Throws CertificateMismatch if that is more than rounding.
 std::optional<double> distance_from_samples(const Summary& summary, const Moments& moments);
 
 }  // namespace cgmca

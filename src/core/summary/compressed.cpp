@@ -176,7 +176,7 @@ void Compressed::continue_by(Accumulate how) {
   if (how == Accumulate::qr || (unproven && !safety.measure(G, frame->layout))) leave_identity();
 }
 
-// Z with s of (17) beside it is expected in G's own array, which is changed.
+// Changes G itself, which no other state must share.
 void Compressed::join(const Array& Z, const FirstMoments& more) {
   G.on().add_gram(G, Z);
   count.join(more);

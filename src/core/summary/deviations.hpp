@@ -1,5 +1,5 @@
-// Vectors z_j whose sum of z zᵀ is wanted: centred samples, read where they lie and weighted, or the columns of an
-// array.
+// Vectors z_j for sums of z zᵀ: centred and weighted samples, which are read from the caller's memory, or the columns of
+// an array.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,11 @@ struct ArraySum {
 
 class Deviations {
  public:
-  // z = √w ((x - origin) - mean). The samples must outlive this. Few of them are loaded at once: they are read twice.
+  // z = √w ((x - origin) - mean). The samples must outlive this. Few samples are loaded at once, because they are read
+  // twice.
   Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean);
   explicit Deviations(linalg::Array Z) : on_(&Z.on()), Z_(std::move(Z)), count_(Z_.cols()) {}
-  // The same; `spread` is known, of samples that begin with the origin.
+  // The same for samples that begin with the origin and have a known spread.
   Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean, Vector spread)
       : Deviations(on, std::move(samples), std::move(origin), std::move(mean)) {
     spread_ = std::move(spread);
@@ -43,7 +44,7 @@ class Deviations {
   // z of `count` vectors from `first` on; only the features named, if any are.
   linalg::Array tile(Index first, Index count, const linalg::Places* features = nullptr) const;
   linalg::Array transposed(const linalg::Places& features) const;  // all of them, one a row
-  Vector spread() const;  // of each feature; no more than thresholds::kNoVariation where it does not vary
+  Vector spread() const;  // of each feature; at most thresholds::kNoVariation if it does not vary
   // Σ √w y of a tile Y that begins there, in any coordinates; may change it
   Vector root_sums(const linalg::Array& Y, Index first) const;
   // Σ w of `count` vectors from `first` on, but for those of a tile's columns named.
@@ -60,9 +61,9 @@ class Deviations {
   Sums sums_added_to(linalg::Array G, const linalg::Places* features = nullptr) const;  // G is changed
   Vector weighted_sum() const;                                                          // Σ √w z alone
 
-  // What add(sum, tile, first) adds to a sum for each tile, of the vectors from `first` on. Tiles are so small that they
-  // need little memory. Each lane has a sum of its own: start.zero() makes others like `start`, start.join(other) adds
-  // them to it. Sums are size×size.
+  // Calls add(sum, tile, first) for tiles of the vectors, and returns the sum. Tiles are small, to save memory; `first` is
+  // the number of a tile's first vector. Each lane has its own sum: start.zero() makes it, start.join(other) adds it to
+  // `start`. Sums are size×size.
   template <class Sum, class Add>
   Sum summed(Sum start, Index size, const Add& add, const linalg::Places* features = nullptr) const {
     const Index lanes = lanes_for(*on_, size, count_);
@@ -80,7 +81,7 @@ class Deviations {
   }
 
  private:
-  // Of a tile: enough vectors for products to be fast, and so few that they stay in a core's own cache if they have few
+  // The width of a tile: enough vectors for fast products, and few enough to stay in a core's cache if they have few
   // features.
   Index width() const { return on_->remote() ? 8192 : 384; }
 

@@ -104,7 +104,7 @@ Sketch unpack_sketch(const TensorReader& file, const std::string& prefix, const 
   return sketch;
 }
 
-// Of the compressed samples; files without weights have none.
+// The weight of the compressed samples, which files without weights do not have.
 double unpack_weight(const TensorReader& file, const std::string& prefix, Index compressed) {
   const std::string key = prefix + "compressed_weight";
   const double weight = file.has_text(key) ? file.real(key) : static_cast<double>(compressed);
@@ -112,7 +112,7 @@ double unpack_weight(const TensorReader& file, const std::string& prefix, Index 
   return weight;
 }
 
-// Of the sample that is the origin; files in which it is 1, and older ones, do not have it.
+// The weight of the origin, which files do not have if it is 1, or if they are older.
 double unpack_origin_weight(const TensorReader& file, const std::string& prefix) {
   if (!file.has_text(prefix + "origin_weight")) return 1;
   const double weight = file.real(prefix + "origin_weight");
@@ -120,7 +120,7 @@ double unpack_origin_weight(const TensorReader& file, const std::string& prefix)
   return weight;
 }
 
-// Of the rows.
+// The weights of the rows.
 Vector unpack_weights(const TensorReader& file, const std::string& prefix, Index rows) {
   if (!file.has(prefix + "weights")) return {};
   Vector weights = file.vector(prefix + "weights", rows);
@@ -130,7 +130,7 @@ Vector unpack_weights(const TensorReader& file, const std::string& prefix, Index
   return empty_if_ones(std::move(weights));
 }
 
-// None where the file has no such key: then nobody has noted them.
+// The inputs that were noted, if any.
 std::vector<std::string> unpack_inputs(const TensorReader& file, const std::string& key) {
   if (!file.has_text(key)) return {};
   const auto inputs = nlohmann::json::parse(file.text(key), nullptr, false);

@@ -125,7 +125,7 @@ void Folds::merge(const Folds& other) {
   auto places = other.placed_;
   for (auto& of_set : places) of_set.resize(merged.size());
   for (std::size_t repeat = 0; repeat < merged.size(); ++repeat) {
-    // Groups are numbered from 0 on, so that these numbers are of no group.
+    // These numbers are above those of all groups, which begin at 0.
     const Index number = (Index{1} << 31) + samples() % (Index{1} << 31);
     auto order = order_of_folds(options_, static_cast<Index>(repeat), number);
     if (samples() == 0) std::iota(order.begin(), order.end(), 0U);

@@ -28,7 +28,7 @@ Places others(const Places& named, Index p) {
   return result;
 }
 
-// R of the rows named of Z, by Householder's QR.
+// The triangular factor of the given rows of Z, by Householder's QR.
 OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   const Backend& on = Z.on();
   Array R = on.triangular_factor(Z.transposed(rows));
@@ -49,8 +49,8 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
   return result;
 }
 
-// What is left of a determined feature is rounding, too little to divide by. So its row is held at a small part of its
-// norm.
+// What other features leave of a determined one is rounding, too little to divide by. So its diagonal entry is held at a
+// small part of its norm.
 void hold_determined(const Array& P, Index independent) {
   const Backend& on = P.on();
   const Index determined = P.rows() - independent;

@@ -23,7 +23,7 @@ struct Frame {
   Layout parts;             // where each domain's features are among those of the frame
   linalg::Places features;  // of the frame, domain by domain, in an order in which P is triangular
   linalg::Places constant;  // the others, which never varied
-  std::vector<std::shared_ptr<const linalg::ArraySolver>> P{};  // one a domain; none where P = I
+  std::vector<std::shared_ptr<const linalg::ArraySolver>> P{};  // one a domain; none if P = I
   std::vector<Index> diagonal{};  // of each P the leading rows that are diagonal in a scaled frame; 0 in a triangle
 
   Index size() const { return parts.size(); }

@@ -1,4 +1,4 @@
-// Sums over samples in lanes: each has a share of the samples, a thread, and a sum of its own.
+// Sums over samples in lanes. A lane is a thread with its share of the samples and its own sum.
 //
 // In a lane one core loads, checks and multiplies its samples. BLAS's own threads wait for each other in every call and
 // spin for 0.1 s after it, which takes cores from the threads that make passes over the samples meanwhile.

@@ -7,14 +7,14 @@
 namespace cgmca {
 namespace {
 
-// Where each of our features is among theirs, by name; empty where all are in the same places.
+// The place of each of our features among theirs, by name; empty if all are in the same places.
 linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
                          const Layout& layout) {
   linalg::Places places;
   bool moved = false;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const Index start = layout.start(static_cast<Index>(i));
-    joined(static_cast<Domain>(i + 1), ours[i], theirs[i]);  // throws where they are not the same
+    joined(static_cast<Domain>(i + 1), ours[i], theirs[i]);  // throws if they are not the same
     const auto order = order_of(ours[i].feature_names, theirs[i].feature_names);
     moved = moved || !order.empty();
     for (Index f = 0; f < ours[i].features; ++f) {

@@ -9,8 +9,8 @@ using linalg::Array;
 using linalg::Backend;
 using linalg::Places;
 
-// R_i = K_i P_i with K_iᵀK_i = G_ii, S_i = R_iᵀ and X_ij = K_i⁻ᵀ G_ij K_j⁻¹. Of a singular G_ii the pivots of K_i alone
-// are read: the other features are their combinations.
+// R_i = K_i P_i with K_iᵀK_i = G_ii, S_i = R_iᵀ and X_ij = K_i⁻ᵀ G_ij K_j⁻¹. If G_ii is singular, only the pivots of K_i
+// are read, because the other features are their combinations.
 Roots Compressed::roots() const {
   const Backend& on = G.on();
   const Layout& layout = frame->layout;

@@ -21,7 +21,7 @@ class Rows {
   void clear();
 
   MatrixView all() const { return samples_.leftCols(count_); }  // p×count
-  const Vector& weights() const { return weights_; }            // empty where all are 1
+  const Vector& weights() const { return weights_; }            // empty if all are 1
   WeightedSamples by_domain() const;                            // views
 
  private:

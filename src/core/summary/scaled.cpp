@@ -38,7 +38,7 @@ class ScaledSolver final : public linalg::ArraySolver {
   Array P_;
   Vector scales_;
   Array C_;
-  std::shared_ptr<const ArraySolver> T_;  // none where all are strong
+  std::shared_ptr<const ArraySolver> T_;  // none if all are strong
 };
 
 Places chosen(const Places& from, const Places& which) {
@@ -72,9 +72,9 @@ Array residuals(const Deviations& Z, const Places& features, const Vector& sizes
   return left;
 }
 
-// RᵀR is the Gram matrix of the strong features in another order: feature k is at places[k] there. C, from the Gram
-// matrix too, errs by eps κ(R)². Where that shows in what is left, or always, it is explained once more, which squares the
-// error.
+// RᵀR is the Gram matrix of the strong features in another order: feature k is at places[k] there. C was computed from the
+// Gram matrix too, and errs by eps κ(R)². If that shows in the residuals, or always, the residuals are regressed once
+// more, which squares the error.
 enum class Correct { where_it_shows, always };
 Regression regression(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& R,
                       const Places& places, Matrix C, Correct correct) {

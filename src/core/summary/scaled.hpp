@@ -1,8 +1,8 @@
 // A frame for features that are nearly independent once each has unit size: P = [D C; 0 T].        docs/method.md (27')
 //
-// D holds the sizes of the features that the others explain at most in part. The few weak ones that are left, which the
-// others explain nearly or wholly, are regressions on those (C) and a small triangle (T). So samples enter the frame at
-// the cost of a scaling and a narrow product, where a whole triangle takes as long as the Gram matrix.
+// D holds the sizes of the strong features, which the others explain at most in part. The few weak features, which the
+// others explain nearly or wholly, are regressions on the strong ones (C) and a small triangle (T). Samples enter the
+// frame by a scaling and a narrow product. A whole triangle would take as long as the Gram matrix.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ struct OrderedTriangle {
   linalg::Array P;
   Index independent;     // the others are determined by these
   Index diagonal = 0;    // the first rows of P in which these features have nothing beside the diagonal
-  linalg::Array gram{};  // G of these, upper triangle; empty where there are none
+  linalg::Array gram{};  // G of these, upper triangle; empty if there are none
 };
 
-// Of the features named, from their Gram matrix: scaled where that makes G well conditioned and most of P diagonal,
-// otherwise the Cholesky factor. Nothing where that is not safe, because features depend on each other. `products`, if
-// not empty: the upper triangle of Z Zᵀ, all features.
+// The triangle of the features named, from their Gram matrix: scaled if that makes G well conditioned and most of P
+// diagonal, otherwise the Cholesky factor. Nothing if that is not safe, because features depend on each other.
+// `products`: the upper triangle of Z Zᵀ of all features, or empty.
 std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const linalg::Places& features,
                                                     const linalg::Array& products);
 

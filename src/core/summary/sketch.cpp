@@ -46,7 +46,7 @@ struct FeatureSizes {
   Vector squares, largest;  // Σ w z², max |z|
 };
 
-// Of samples on the host.
+// The sizes of samples on the host.
 FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, const Vector& origin,
                       const std::vector<Index>& places) {
   const Index n = samples.count(), count = static_cast<Index>(places.size());
@@ -86,7 +86,7 @@ FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, con
   return all;
 }
 
-// The same of samples that a back end holds: all are loaded there, some at a time.
+// The sizes of samples that a back end holds. They are loaded there, some at a time.
 FeatureSizes sizes_there(const Backend& on, const WeightedSamples& samples, const Vector& origin,
                          const std::vector<Index>& places) {
   constexpr Index most = 8192;
@@ -150,7 +150,7 @@ PartialSketch sketch_of(const WeightedSamples& samples, const Vector& weights, c
   return part;
 }
 
-// The same where a back end holds the samples.
+// The same for samples that a back end holds.
 PartialSketch sketch_there(const Backend& on, const WeightedSamples& samples, const Vector& origin, const Matrix& U,
                            Index first, Index count) {
   const Array Z = on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
@@ -171,7 +171,7 @@ void Sketch::move_origin(const Vector& to, double weight) {
   origin_weight = weight;
 }
 
-// x - origin loses digits where the origin lies far from all samples that count: it must not be light.
+// The origin must not be light: far from all samples that count, x - origin would lose digits.
 void Sketch::set_origin(const Backend& on, const WeightedSamples& samples) {
   Index heaviest = 0;
   const double weight = samples.weights.size() > 0 ? samples.weights.maxCoeff(&heaviest) : 1;

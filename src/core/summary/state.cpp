@@ -17,8 +17,8 @@ namespace {
 constexpr Index kShortBlock = 1024;
 // A remote back end is given at least this many samples directly; fewer wait on the host for more.
 constexpr Index kLeastRemote = 1024;
-// It compresses the first samples, and checks whether the Gram form is safe, after this many, or after twice the
-// features of the largest domain if that is more: it pays there not to wait for 2p samples.
+// A remote back end compresses the first samples, and checks whether P = I is safe, after this many samples, or after
+// twice the features of the largest domain if that is more. It need not wait for 2p samples.
 constexpr Index kRemoteBlock = 32768;
 
 Vector sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout, Index j) {
@@ -83,7 +83,6 @@ Index Summary::State::room() const {
   return std::max<Index>(0, block - fresh);
 }
 
-// How many of the next samples are compressed directly, without waiting as rows first.
 Index Summary::State::direct(Index left) const {
   if (rows.count() > unlike) return 0;
   if (on->remote()) {
@@ -119,7 +118,7 @@ void Summary::State::add_all(const WeightedSamples& samples) {
   compress(samples);
 }
 
-// Sample by sample, also where several follow each other, so that all is rounded alike however they are cut.
+// Samples are looked at one by one, so that the result is rounded alike however they are cut into blocks.
 void Summary::State::choose_origin(const WeightedSamples& samples, Index first, Index count) {
   const bool equal = samples.weights.size() == 0;
   if (equal) count = std::min<Index>(count, 1);  // the others weigh as much

@@ -13,11 +13,11 @@
 namespace cgmca {
 
 struct Summary::State {
-  // Samples are compressed this many at a time once there is something to append them to: enough for matrix products to
-  // be fast, few enough to keep memory small. Blocks end where the number of samples is a multiple of this, so that those
-  // of a file, which are as long, need not be copied.
+  // After the first block, samples are compressed this many at a time: enough for fast matrix products, and few enough to
+  // keep memory small. A block ends when the number of samples is a multiple of this. Blocks of a file are as long, and
+  // are then not copied.
   static constexpr Index kBlock = 4096;
-  // Samples unlike those that made the frame wait until there are more of them than this.
+  // At most this many samples wait that are unlike those that made the frame.
   static constexpr Index kMostUnlike = 1024;
 
   State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
@@ -27,13 +27,13 @@ struct Summary::State {
   Accumulate accumulate;
   const linalg::Backend* on;
   Layout layout;
-  // A sample; means are relative to it. Empty while there is none. The first one, until one comes that weighs much more:
-  // what x - origin rounds is then small beside the spread that the origin's own weight gives, wherever it lies. The same
-  // one is chosen however the samples are cut.
+  // A sample; means are relative to it. Empty while there are no samples. It is the first sample until one comes that
+  // weighs much more. So the rounding of x - origin is small beside the spread that the weight of the origin causes,
+  // wherever the origin lies. The choice does not depend on how the samples are cut into blocks.
   Vector origin;
   double origin_weight = 0;
   Rows rows;
-  Index unlike = 0;  // so many of the first rows did not fit into the frame, and wait for others like them
+  Index unlike = 0;  // the first `unlike` rows did not fit into the frame
   std::optional<Compressed> compressed;
   Sketch sketch;  // of the compressed samples
 
@@ -57,14 +57,14 @@ struct Summary::State {
   State reordered(const linalg::Places& places) const;
   void choose_origin(const WeightedSamples& samples, Index first, Index count);
   void move_origin(const Vector& to, double weight);
-  Index direct(Index left) const;
+  Index direct(Index left) const;  // how many of the next samples are compressed without waiting as rows
   void compress_rows();
   Index compress(const WeightedSamples& samples);  // how many of the first are done
   Index compress_there(const WeightedSamples& samples);
   void add_to_compressed(const WeightedSamples& samples);
   void renew_frame();
-  // For the time that so many samples are compressed, wherever they were before: the same bits, then, however they were
-  // cut into blocks.
+  // BLAS's threads while `count` samples are compressed. They do not depend on where the samples were before, so that
+  // the bits do not depend on how samples are cut into blocks.
   std::optional<OwnThreads> own_threads(Index count) const;
   State moved_to(const linalg::Backend& target) const;
 };

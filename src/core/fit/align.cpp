@@ -13,7 +13,7 @@ using linalg::Backend;
 
 struct Side {
   Array basis;
-  const std::vector<Form>* forms;
+  const std::vector<TieRule>* forms;
 };
 
 // Calls run(begin, end) for each run of at least two neighbours that differ by at most `tolerance`.
@@ -67,8 +67,8 @@ Index paired(const Vector& s, double tolerance) {
   return std::count_if(s.begin(), s.end(), [&](double value) { return value > tolerance; });
 }
 
-void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>& left,
-                const std::vector<Form>& right) {
+void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<TieRule>& left,
+                const std::vector<TieRule>& right) {
   const Index pairs = paired(svd.s, tolerance);
   const Index known = std::min({pairs, svd.U.cols(), svd.V.cols()});  // of the others only the values are
   for_each_run(svd.s.head(known), tolerance, [&](Index begin, Index end) {
@@ -79,7 +79,7 @@ void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>
 }
 
 void break_ties(const std::vector<Array>& bases, const Vector& merits, double tolerance,
-                const std::vector<std::vector<Form>>& forms) {
+                const std::vector<std::vector<TieRule>>& forms) {
   for_each_run(merits, tolerance, [&](Index begin, Index end) {
     std::vector<Side> sides;
     for (std::size_t i = 0; i < bases.size(); ++i) {

@@ -14,7 +14,7 @@
 namespace cgmca {
 
 // Eᵀ H E for the columns E of a basis, where H orders directions by some merit.
-using Form = std::function<linalg::Array(const linalg::Array& basis)>;
+using TieRule = std::function<linalg::Array(const linalg::Array& basis)>;
 
 // Dᵀ diag(1 … 1/d) D: of directions D (d×k), those along earlier coordinates come first.
 linalg::Array by_coordinate(const linalg::Array& directions);
@@ -22,12 +22,12 @@ linalg::Array by_coordinate(const linalg::Array& directions);
 // Within each run of singular values that differ by at most `tolerance` (absolute), rotates U and V together so that
 // the sum of their first forms is diagonal and descending. Ties that remain are resolved by the second forms, and so
 // on. Vectors of zero singular values, and those that complete a basis, are not paired: U and V are rotated separately.
-void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<Form>& left, const std::vector<Form>& right);
+void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<TieRule>& left, const std::vector<TieRule>& right);
 
 // The same for any number of bases that turn together, given the descending merits of their columns. bases[i] is
 // changed in place and has the rules forms[i]; all have as many columns and as many rules.
 void break_ties(const std::vector<linalg::Array>& bases, const Vector& merits, double tolerance,
-                const std::vector<std::vector<Form>>& forms);
+                const std::vector<std::vector<TieRule>>& forms);
 
 // How many leading pairs (u_j, v_j) share a singular value above `tolerance`; later vectors are not paired.
 Index paired(const Vector& s, double tolerance);

@@ -101,7 +101,7 @@ class Canonical {
     }
     std::vector<Index> turning;
     std::vector<Array> bases;
-    std::vector<std::vector<Form>> rules;
+    std::vector<std::vector<TieRule>> rules;
     for (Index i = 0; i < domains(); ++i) {
       if (!present(i)) continue;
       turning.push_back(i);
@@ -203,7 +203,7 @@ class Canonical {
 
   const Whitening& whitening(Index i) const { return *factors_.domains[at(i)].whitening; }
   // Of equal directions those that explain most of the domain's variance come first, then those along earlier features.
-  std::vector<Form> rules_of(Index i) const {
+  std::vector<TieRule> rules_of(Index i) const {
     return {[&of = whitening(i)](const Array& basis) { return of.shares(basis); },
             [&of = whitening(i)](const Array& basis) { return by_coordinate(of.coloured(basis)); }};
   }

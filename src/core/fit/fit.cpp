@@ -28,7 +28,7 @@ void require_two_domains(const Summary& summary) {
 }
 
 // One covariance for each domain, from a list of one for all or one each.
-std::vector<Covariance> for_each(const std::vector<Covariance>& covariances, Index domains) {
+std::vector<Covariance> one_per_domain(const std::vector<Covariance>& covariances, Index domains) {
   if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
   if (static_cast<Index>(covariances.size()) == domains) return covariances;
@@ -125,7 +125,7 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 
 Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
                          const MatchingOptions& matching) const {
-  const std::vector<Covariance> C = for_each(covariances, inside_->factors.count());
+  const std::vector<Covariance> C = one_per_domain(covariances, inside_->factors.count());
   const Factors factors = regularize(inside_->factors, options);
   Model model = finish(factors, C, matching, inside_->domains);
   model.settings = settings_of(C, options, inside_->data, matching);
@@ -137,7 +137,7 @@ Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regul
 }
 
 Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options) {
-  const std::vector<Covariance> C = for_each(covariances, summary.domains());
+  const std::vector<Covariance> C = one_per_domain(covariances, summary.domains());
   const Regularization regularization = options.regularization();
   check(regularization, summary.domains());
   // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.

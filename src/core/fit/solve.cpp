@@ -59,7 +59,7 @@ void align_covariances(Solution& solution, bool same) {
       same ? ArraySvd{on.identity(c1, c1), one.C.s.cwiseAbs2(), on.identity(c1, c1), {}} : on.full_svd(AtB(F1, F2));
   // Of equal directions, those along earlier coordinates of the common space come first.
   const auto along = [](const Array& F) {
-    return Form([F](const Array& basis) { return by_coordinate(AB(F, basis)); });
+    return TieRule([F](const Array& basis) { return by_coordinate(AB(F, basis)); });
   };
   const double tolerance =
       thresholds::kTie * static_cast<double>(std::max(c1, c2)) * thresholds::kEpsilon * one.C.s(0) * two.C.s(0);
@@ -85,7 +85,7 @@ void find_canonical_directions(Solution& solution, const Factors& factors, Array
   // features.
   const auto rules = [&](Domain domain) {
     const Whitening& whitening = *factors[domain].whitening;
-    return std::vector<Form>{[&whitening](const Array& basis) { return whitening.shares(basis); },
+    return std::vector<TieRule>{[&whitening](const Array& basis) { return whitening.shares(basis); },
                              [&whitening](const Array& basis) { return by_coordinate(whitening.coloured(basis)); }};
   };
   break_ties(svd, tolerance, rules(Domain::one), rules(Domain::two));

@@ -69,7 +69,7 @@ Compressed Compressed::first(const Backend& on, const WeightedSamples& samples, 
   return framed(Xc, count, layout, accumulate, products);
 }
 
-std::optional<Compressed> Compressed::sum_there(const Backend& on, const WeightedSamples& samples, const Vector& origin,
+std::optional<Compressed> Compressed::sum_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin,
                                                 const Layout& layout, Accumulate accumulate, const Compressed* before) {
   if (accumulate == Accumulate::qr) return std::nullopt;
   constexpr Index most = 8192;  // while the back end multiplies these, the next ones travel

@@ -37,7 +37,7 @@ struct Compressed {
                           const Layout& layout, Accumulate accumulate);
   // The same, of samples that travel to a remote back end once. Nothing if P = I would not be safe, or is not allowed.
   // `before`: those that are there already, if any.
-  static std::optional<Compressed> sum_there(const linalg::Backend& on, const WeightedSamples& samples,
+  static std::optional<Compressed> sum_on_device(const linalg::Backend& on, const WeightedSamples& samples,
                                              const Vector& origin, const Layout& layout, Accumulate accumulate,
                                              const Compressed* before);
   // Vectors Z with Z Zᵀ = Xc Xcᵀ of `count` samples, in a frame of their own; `products` as for make_frame.

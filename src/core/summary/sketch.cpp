@@ -87,7 +87,7 @@ FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, con
 }
 
 // The sizes of samples that a back end holds. They are loaded there, some at a time.
-FeatureSizes sizes_there(const Backend& on, const WeightedSamples& samples, const Vector& origin,
+FeatureSizes sizes_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin,
                          const std::vector<Index>& places) {
   constexpr Index most = 8192;
   const auto count = static_cast<Index>(places.size());
@@ -151,7 +151,7 @@ PartialSketch sketch_of(const WeightedSamples& samples, const Vector& weights, c
 }
 
 // The same for samples that a back end holds.
-PartialSketch sketch_there(const Backend& on, const WeightedSamples& samples, const Vector& origin, const Matrix& U,
+PartialSketch sketch_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin, const Matrix& U,
                            Index first, Index count) {
   const Array Z = on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
   const Vector w = samples.weights.size() > 0 ? Vector(samples.weights.segment(first, count)) : Vector::Ones(count);
@@ -200,7 +200,7 @@ void Sketch::set_signs(const Backend& on, const WeightedSamples& samples) {
   }
   if (unset.empty()) return;
   const FeatureSizes found =
-      there ? sizes_there(on, samples, origin, unset) : sizes_of(samples, weights_of(samples, {}), origin, unset);
+      there ? sizes_on_device(on, samples, origin, unset) : sizes_of(samples, weights_of(samples, {}), origin, unset);
   const double total = samples.total();
   for (std::size_t k = 0; k < unset.size(); ++k) {
     const auto place = static_cast<Index>(k);
@@ -232,7 +232,7 @@ void Sketch::add(const Backend& on, const WeightedSamples& samples, const std::v
   if (held(on, samples.X)) {  // none of these is ever left out
     constexpr Index most = 8192;
     for (Index first = 0; first < n; first += most) {
-      const PartialSketch part = sketch_there(on, samples, origin, U, first, std::min(most, n - first));
+      const PartialSketch part = sketch_on_device(on, samples, origin, U, first, std::min(most, n - first));
       join(part.count, part.Y);
     }
     return;

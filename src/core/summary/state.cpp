@@ -173,7 +173,7 @@ Index Summary::State::compress(const WeightedSamples& samples) {
     const auto n = static_cast<double>(std::min(samples.count(), first_block()));
     on->require_room(p * (2.5 * p + n), fmt::format("a summary of {} features", p));
   }
-  if (on->remote()) return compress_there(samples);
+  if (on->remote()) return compress_on_device(samples);
   if (compressed) {
     add_to_compressed(samples);
   } else {
@@ -196,8 +196,8 @@ void Summary::State::add_to_compressed(const WeightedSamples& samples) {
 }
 
 // With P = I samples travel to a remote back end once.
-Index Summary::State::compress_there(const WeightedSamples& samples) {
-  if (auto sum = Compressed::sum_there(*on, samples, origin, layout, accumulate, compressed ? &*compressed : nullptr)) {
+Index Summary::State::compress_on_device(const WeightedSamples& samples) {
+  if (auto sum = Compressed::sum_on_device(*on, samples, origin, layout, accumulate, compressed ? &*compressed : nullptr)) {
     compressed = std::move(sum);
     sketch.add(*on, samples);
     return samples.count();

@@ -60,7 +60,7 @@ struct Summary::State {
   Index direct(Index left) const;  // how many of the next samples are compressed without waiting as rows
   void compress_rows();
   Index compress(const WeightedSamples& samples);  // how many of the first are done
-  Index compress_there(const WeightedSamples& samples);
+  Index compress_on_device(const WeightedSamples& samples);
   void add_to_compressed(const WeightedSamples& samples);
   void renew_frame();
   // BLAS's threads while `count` samples are compressed. They do not depend on where the samples were before, so that

@@ -12,7 +12,7 @@ namespace cgmca::testing {
 
 class ForeignBackend : public linalg::Backend {
   using Array = linalg::Array;
-  using Places = linalg::Places;
+  using Indices = linalg::Indices;
 
  public:
   // A remote one is worked with as one is whose arrays are on another device.
@@ -34,33 +34,33 @@ class ForeignBackend : public linalg::Backend {
   void assign_lower_from_upper(const Array& A) const override { cpu().assign_lower_from_upper(bare(A)); }
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
-             const Places* features) const override {
+             const Indices* features) const override {
     return hidden(cpu().load(X, first, count, origin, mean, features));
   }
   Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
-                        const Places& features) const override {
+                        const Indices& features) const override {
     return hidden(cpu().load_transposed(X, origin, mean, features));
   }
   Vector sum_of_deviations(const MatchedSamples& X, const Vector& origin) const override {
     return cpu().sum_of_deviations(X, origin);
   }
 
-  Array gather(const Array& A, const Places& rows, const Places& columns) const override {
+  Array gather(const Array& A, const Indices& rows, const Indices& columns) const override {
     return hidden(cpu().gather(bare(A), rows, columns));
   }
-  Array gather_rows(const Array& A, const Places& rows) const override {
+  Array gather_rows(const Array& A, const Indices& rows) const override {
     return hidden(cpu().gather_rows(bare(A), rows));
   }
-  Array gather_transposed_rows(const Array& A, const Places& rows) const override {
+  Array gather_transposed_rows(const Array& A, const Indices& rows) const override {
     return hidden(cpu().gather_transposed_rows(bare(A), rows));
   }
-  Array scatter_rows(const Array& A, const Places& rows, Index m) const override {
+  Array scatter_rows(const Array& A, const Indices& rows, Index m) const override {
     return hidden(cpu().scatter_rows(bare(A), rows, m));
   }
-  void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const override {
+  void assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const override {
     cpu().assign_at(bare(to), rows, columns, bare(A));
   }
-  void zero_columns(const Array& A, const Places& columns) const override { cpu().zero_columns(bare(A), columns); }
+  void zero_columns(const Array& A, const Indices& columns) const override { cpu().zero_columns(bare(A), columns); }
 
   void scale(const Array& A, double by) const override { cpu().scale(bare(A), by); }
   void scale_rows(const Array& A, const Vector& by) const override { cpu().scale_rows(bare(A), by); }

@@ -16,7 +16,7 @@
 namespace cgmca::cuda {
 
 using linalg::Array;
-using linalg::Places;
+using linalg::Indices;
 
 class Cuda final : public linalg::Backend {
  public:
@@ -40,17 +40,17 @@ class Cuda final : public linalg::Backend {
   void assign_lower_from_upper(const Array& A) const override;
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
-             const Places* features) const override;
+             const Indices* features) const override;
   Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
-                        const Places& features) const override;
+                        const Indices& features) const override;
   Vector sum_of_deviations(const MatchedSamples& X, const Vector& origin) const override;
 
-  Array gather(const Array& A, const Places& rows, const Places& columns) const override;
-  Array gather_rows(const Array& A, const Places& rows) const override;
-  Array gather_transposed_rows(const Array& A, const Places& rows) const override;
-  Array scatter_rows(const Array& A, const Places& rows, Index m) const override;
-  void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const override;
-  void zero_columns(const Array& A, const Places& columns) const override;
+  Array gather(const Array& A, const Indices& rows, const Indices& columns) const override;
+  Array gather_rows(const Array& A, const Indices& rows) const override;
+  Array gather_transposed_rows(const Array& A, const Indices& rows) const override;
+  Array scatter_rows(const Array& A, const Indices& rows, Index m) const override;
+  void assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const override;
+  void zero_columns(const Array& A, const Indices& columns) const override;
 
   void scale(const Array& A, double by) const override;
   void scale_rows(const Array& A, const Vector& by) const override;

@@ -317,7 +317,7 @@ linalg::ArrayEigen Cuda::symmetric_eigen(const Array& A) const {
   check_finite(A, "eigenvalues");
   const Array Q = transposed(A);
   const Vector ascending = eigen_in_place(Q, true);
-  Places descending(static_cast<std::size_t>(A.cols()));
+  Indices descending(static_cast<std::size_t>(A.cols()));
   for (std::size_t j = 0; j < descending.size(); ++j) descending[j] = static_cast<Index>(descending.size() - 1 - j);
   const Memory columns = context_.uploaded(descending);
   const Array reversed = allocate(A.rows(), A.cols());

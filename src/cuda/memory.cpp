@@ -174,7 +174,7 @@ void Cuda::load_domain(const Array& to, const SampleView& X, Index first, const 
 }
 
 Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
-                 const Places* features) const {
+                 const Indices* features) const {
   const Lock lock(mutex_);
   // A second stream gains nothing if nothing is transferred.
   const bool here = std::all_of(X.begin(), X.end(), [this](const SampleView& domain) { return holds(domain); });
@@ -202,7 +202,7 @@ Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector
 }
 
 Array Cuda::load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
-                            const Places& features) const {
+                            const Indices& features) const {
   return transposed(load(X, 0, X.front().cols(), origin, mean, &features));
 }
 

@@ -13,10 +13,10 @@ using Kernel = Context::Kernel;
 // As in kernels.cu.
 enum Operation { sum = 0, absolute = 1, square = 2, largest = 3, product_of_both = 4 };
 
-Index count(const Places& places) { return static_cast<Index>(places.size()); }
+Index count(const Indices& places) { return static_cast<Index>(places.size()); }
 
 // first, first + 1, …: then no list is needed.
-bool in_sequence(const Places& places) {
+bool in_sequence(const Indices& places) {
   for (std::size_t i = 1; i < places.size(); ++i) {
     if (places[i] != places[0] + static_cast<Index>(i)) return false;
   }
@@ -27,7 +27,7 @@ const Index* list(const Memory& memory) { return static_cast<const Index*>(memor
 
 }  // namespace
 
-Array Cuda::gather(const Array& A, const Places& rows, const Places& columns) const {
+Array Cuda::gather(const Array& A, const Indices& rows, const Indices& columns) const {
   const Lock lock(mutex_);
   if (!rows.empty() && !columns.empty() && in_sequence(rows) && in_sequence(columns)) {
     return copy(A.block(rows[0], columns[0], count(rows), count(columns)));
@@ -39,7 +39,7 @@ Array Cuda::gather(const Array& A, const Places& rows, const Places& columns) co
   return result;
 }
 
-Array Cuda::gather_rows(const Array& A, const Places& rows) const {
+Array Cuda::gather_rows(const Array& A, const Indices& rows) const {
   const Lock lock(mutex_);
   if (!rows.empty() && in_sequence(rows)) return copy(A.block(rows[0], 0, count(rows), A.cols()));
   Array result = allocate(count(rows), A.cols());
@@ -50,13 +50,13 @@ Array Cuda::gather_rows(const Array& A, const Places& rows) const {
   return result;
 }
 
-Array Cuda::gather_transposed_rows(const Array& A, const Places& rows) const {
+Array Cuda::gather_transposed_rows(const Array& A, const Indices& rows) const {
   const Lock lock(mutex_);
   if (!rows.empty() && in_sequence(rows)) return transposed(A.block(rows[0], 0, count(rows), A.cols()));
   return transposed(gather_rows(A, rows));
 }
 
-Array Cuda::scatter_rows(const Array& A, const Places& rows, Index m) const {
+Array Cuda::scatter_rows(const Array& A, const Indices& rows, Index m) const {
   const Lock lock(mutex_);
   if (A.rows() == m && std::is_sorted(rows.begin(), rows.end())) return A;
   Array result = zeros(m, A.cols());
@@ -67,7 +67,7 @@ Array Cuda::scatter_rows(const Array& A, const Places& rows, Index m) const {
   return result;
 }
 
-void Cuda::assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const {
+void Cuda::assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const {
   const Lock lock(mutex_);
   require(A.rows() == count(rows) && A.cols() == count(columns), "a matrix assigned to places of another number");
   const Memory to_rows = context_.uploaded(rows), to_columns = context_.uploaded(columns);
@@ -75,7 +75,7 @@ void Cuda::assign_at(const Array& to, const Places& rows, const Places& columns,
                        A.cols(), A.data(), A.stride(), list(to_rows), list(to_columns));
 }
 
-void Cuda::zero_columns(const Array& A, const Places& columns) const {
+void Cuda::zero_columns(const Array& A, const Indices& columns) const {
   const Lock lock(mutex_);
   if (columns.empty()) return;
   const Memory named = context_.uploaded(columns);

@@ -8,7 +8,7 @@ namespace {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 // A block inside a larger array, so that strides matter.
 Array strided(const Backend& on, const Matrix& A) {
@@ -34,7 +34,7 @@ TEST_P(CudaOperations, MovePlaces) {
   const auto [m, n] = GetParam();
   const Matrix X = random.matrix(m, n);
   const Array A = strided(cpu, X), B = strided(*gpu, X);
-  Places rows, columns;
+  Indices rows, columns;
   for (Index i = m - 1; i >= 0; i -= 2) rows.push_back(i);
   for (Index j = 0; j < n; j += 3) columns.push_back(j);
   EXPECT_EQ(host(B), X);
@@ -217,7 +217,7 @@ TEST(CudaLoad, SamplesOfEitherPrecisionFromEverywhere) {
   const Vector origin = random.matrix(470, 1), mean = random.matrix(470, 1);
   const Array there = gpu.upload(X1);  // in the device's own memory
   const Eigen::Map<const Matrix> resident(there.data(), 300, 9001);
-  const Places some = {3, 1, 299, 301, 300, 469};
+  const Indices some = {3, 1, 299, 301, 300, 469};
   EXPECT_TRUE(gpu.holds(SampleView(resident)));
   EXPECT_FALSE(gpu.holds(SampleView(X1)));
   for (const MatchedSamples& X : {MatchedSamples{X1, single}, MatchedSamples{resident, single}}) {

@@ -121,7 +121,7 @@ std::vector<Array> weights_in_frame(const Solution& solution, const Factors& fac
     const Vector& scale = factors.domains[static_cast<std::size_t>(i)].scale;
     Array T = solution.maps[static_cast<std::size_t>(i)].weights;
     if (scale.size() > 0) T = linalg::scaled_rows(scale.cwiseInverse(), T.on().copy(T));
-    const linalg::Places features = frame.features_of(i);
+    const linalg::Indices features = frame.features_of(i);
     Y.push_back(frame.times(i, T.on().gather_rows(T, features)));
     T.on().scale(Y.back(), 1 / std::sqrt(moments.freedom));
   }

@@ -208,7 +208,7 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
     asked.spectrum = asked.spectrum || extra;
     WhitenedSamples white =
         whiten(extra ? data->pooled[i] : moments.S[i], asked, !moments.compressed ? &moments.row_weights : nullptr,
-               extra || moments.orders.empty() ? linalg::Places() : moments.orders[i]);
+               extra || moments.orders.empty() ? linalg::Indices() : moments.orders[i]);
     V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
     saturated[i] = white.saturated ? 1 : 0;
     factors.domains[i] = std::move(white.domain);

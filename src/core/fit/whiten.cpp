@@ -17,7 +17,7 @@ namespace {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 Varying varying(const Vector& variance, Domain domain) {
@@ -42,7 +42,7 @@ Varying varying(const Vector& variance, Domain domain) {
 
 // The largest features first: Householder reflections then err relative to each feature's own size instead of the size
 // of the largest. On images this whitens the smallest directions a hundred times more accurately.
-Places descending(Places features, const Vector& variance) {
+Indices descending(Indices features, const Vector& variance) {
   std::stable_sort(features.begin(), features.end(), [&](Index i, Index j) { return variance(i) > variance(j); });
   return features;
 }
@@ -170,7 +170,7 @@ std::optional<WhitenedSamples> by_wide_triangle(const Array& S, const Vector& va
 
 std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& variance, const Varying& features,
                                                const Vector& sizes, const WhiteningRequest& request,
-                                               const Vector* weights, const Places& order) {
+                                               const Vector* weights, const Indices& order) {
   if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, sizes, request.tolerance);
   if (S.cols() > static_cast<Index>(features.places.size())) {
     return by_tall_triangle(S, variance, features, sizes, request.tolerance);
@@ -227,7 +227,7 @@ std::optional<WhitenedSamples> by_square(const Array& S, const Vector& variance,
 
 }  // namespace
 
-WhitenedSamples whiten(const Array& S, const WhiteningRequest& request, const Vector* weights, const Places& order) {
+WhitenedSamples whiten(const Array& S, const WhiteningRequest& request, const Vector* weights, const Indices& order) {
   const Backend& on = S.on();
   const Vector variance = on.row_squared_norms(S);
   const Varying features = varying(variance, request.domain);
@@ -237,7 +237,7 @@ WhitenedSamples whiten(const Array& S, const WhiteningRequest& request, const Ve
   }
   if (auto result = by_square(S, variance, {order, S.rows()}, request.tolerance)) return std::move(*result);
   // S = U Σ Vᵀ without its zero rows. n samples have rank n - 1 at most; centring leaves rounding beyond it.      (3)
-  const linalg::Places order_of_size = descending(features.places, variance);
+  const linalg::Indices order_of_size = descending(features.places, variance);
   const Array sorted = on.gather_rows(S, order_of_size);
   const linalg::ArraySvd svd = on.thin_svd(sorted);
   const Index r = std::min(rank_above(svd.s, request.tolerance), request.samples - 1);

@@ -24,6 +24,6 @@ struct WhitenedSamples {
 // `weights`: those of the columns of S if these are centred samples, so that Σ √w_j S_j = 0; null if they are a root.
 // `order`: the features that vary, in an order in which Sᵀ is upper trapezoidal; empty if there is none.
 WhitenedSamples whiten(const linalg::Array& S, const WhiteningRequest& request, const Vector* weights,
-                       const linalg::Places& order);
+                       const linalg::Indices& order);
 
 }  // namespace cgmca

@@ -72,7 +72,7 @@ class SpectrumWhitening final : public Whitening {
 
 // The features that vary, and how many there are in all: what is known of them goes to their places.
 struct Varying {
-  linalg::Places places;
+  linalg::Indices places;
   Index features;
 };
 

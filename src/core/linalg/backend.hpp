@@ -17,7 +17,7 @@
 
 namespace cgmca::linalg {
 
-using Places = std::vector<Index>;
+using Indices = std::vector<Index>;
 
 struct ArraySvd {  // A = U diag(s) Vᵀ, s descending; U and V may have fewer columns than s has entries
   Array U;
@@ -34,7 +34,7 @@ struct ArrayQr {
 };
 struct ArrayPivoted {  // R, whose k-th column belongs to feature order[k]
   Array R;
-  Places order;
+  Indices order;
 };
 
 // R⁻ᵀ B for one upper triangular R and many B.
@@ -75,19 +75,19 @@ class Backend {
   // Samples first … first + count - 1 of all domains, one above the other, as (x - origin) - mean; only the features
   // named, if any are.   origin, mean: p
   virtual Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
-                     const Places* features = nullptr) const = 0;
+                     const Indices* features = nullptr) const = 0;
   // All samples so, transposed: n × features.
   virtual Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
-                                const Places& features) const = 0;
+                                const Indices& features) const = 0;
   virtual Vector sum_of_deviations(const MatchedSamples& X, const Vector& origin) const = 0;  // Σ_j (x_j - origin)
 
   // Rows and columns by their places.
-  virtual Array gather(const Array& A, const Places& rows, const Places& columns) const = 0;  // A(rows, columns)
-  virtual Array gather_rows(const Array& A, const Places& rows) const = 0;
-  virtual Array gather_transposed_rows(const Array& A, const Places& rows) const = 0;  // A(rows, :)ᵀ
-  virtual Array scatter_rows(const Array& A, const Places& rows, Index m) const = 0;   // m rows, others zero
-  virtual void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const = 0;
-  virtual void zero_columns(const Array& A, const Places& columns) const = 0;
+  virtual Array gather(const Array& A, const Indices& rows, const Indices& columns) const = 0;  // A(rows, columns)
+  virtual Array gather_rows(const Array& A, const Indices& rows) const = 0;
+  virtual Array gather_transposed_rows(const Array& A, const Indices& rows) const = 0;  // A(rows, :)ᵀ
+  virtual Array scatter_rows(const Array& A, const Indices& rows, Index m) const = 0;   // m rows, others zero
+  virtual void assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const = 0;
+  virtual void zero_columns(const Array& A, const Indices& columns) const = 0;
 
   // Number by number.
   virtual void scale(const Array& A, double by) const = 0;

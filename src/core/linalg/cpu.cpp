@@ -106,7 +106,7 @@ class Cpu final : public Backend {
   }
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
-             const Places* features) const override {
+             const Indices* features) const override {
     const Index height = features == nullptr ? origin.size() : static_cast<Index>(features->size());
     const auto memory = tile_memory(height * count);
     Eigen::Map<Matrix> tile(memory->data(), height, count);
@@ -140,7 +140,7 @@ class Cpu final : public Backend {
     return {*this, memory, tile.data(), tile.rows(), tile.cols(), std::max<Index>(1, tile.rows())};
   }
   Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
-                        const Places& features) const override {
+                        const Indices& features) const override {
     const Index n = X.front().cols(), a = static_cast<Index>(features.size());
     Matrix result(n, a);
     by_columns(a, n, [&](Index first, Index count) {
@@ -164,16 +164,16 @@ class Cpu final : public Backend {
     return sum;
   }
 
-  Array gather(const Array& A, const Places& rows, const Places& columns) const override {
+  Array gather(const Array& A, const Indices& rows, const Indices& columns) const override {
     return upload(view(A)(rows, columns));
   }
-  Array gather_rows(const Array& A, const Places& rows) const override {
+  Array gather_rows(const Array& A, const Indices& rows) const override {
     return upload(
         filled(static_cast<Index>(rows.size()), A.cols(), [&rows, A = view(A)](auto to, Index first, Index count) {
           to = A.middleCols(first, count)(rows, Eigen::all);
         }));
   }
-  Array gather_transposed_rows(const Array& A, const Places& rows) const override {
+  Array gather_transposed_rows(const Array& A, const Indices& rows) const override {
     const auto a = static_cast<Index>(rows.size());
     const View Z = view(A);
     Matrix result(Z.cols(), a);
@@ -190,19 +190,19 @@ class Cpu final : public Backend {
     });
     return upload(std::move(result));
   }
-  Array scatter_rows(const Array& A, const Places& rows, Index m) const override {
+  Array scatter_rows(const Array& A, const Indices& rows, Index m) const override {
     if (A.rows() == m && std::is_sorted(rows.begin(), rows.end())) return A;
     Matrix all = Matrix::Zero(m, A.cols());
     all(rows, Eigen::all) = view(A);
     return upload(std::move(all));
   }
-  void assign_at(const Array& to, const Places& rows, const Places& columns, const Array& A) const override {
+  void assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const override {
     View all = view(to);
     by_columns(A.rows(), A.cols(), [&, A = view(A)](Index first, Index count) {
       for (Index j = first; j < first + count; ++j) all(rows, columns[static_cast<std::size_t>(j)]) = A.col(j);
     });
   }
-  void zero_columns(const Array& A, const Places& columns) const override {
+  void zero_columns(const Array& A, const Indices& columns) const override {
     for (const Index j : columns) view(A).col(j).setZero();
   }
 

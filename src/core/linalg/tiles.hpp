@@ -35,12 +35,12 @@ inline std::shared_ptr<Matrix> tile_memory(Index numbers) {
   return memory;
 }
 
-// Places that follow one another are filled as a whole: features from `feature` on go to those from
+// Indices that follow one another are filled as a whole: features from `feature` on go to those from
 // `place` on.
 struct Run {
   Index place, feature, length;
 };
-inline std::vector<Run> runs_of(const Places& features, Index first, Index end) {
+inline std::vector<Run> runs_of(const Indices& features, Index first, Index end) {
   std::vector<Run> runs;
   for (Index place = first; place < end; ++place) {
     const Index feature = features[static_cast<std::size_t>(place)];

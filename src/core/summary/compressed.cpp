@@ -12,13 +12,13 @@ namespace {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 // Xc Xcᵀ (upper triangle); features that do not vary are left out if they are many.
 Array gram_of_varying(const Deviations& Xc) {
   const Backend& on = Xc.on();
   const Vector spread = Xc.spread();
-  Places varying;
+  Indices varying;
   for (Index j = 0; j < spread.size(); ++j) {
     if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
   }
@@ -69,8 +69,9 @@ Compressed Compressed::first(const Backend& on, const WeightedSamples& samples, 
   return framed(Xc, count, layout, accumulate, products);
 }
 
-std::optional<Compressed> Compressed::sum_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin,
-                                                const Layout& layout, Accumulate accumulate, const Compressed* before) {
+std::optional<Compressed> Compressed::sum_on_device(const Backend& on, const WeightedSamples& samples,
+                                                    const Vector& origin, const Layout& layout, Accumulate accumulate,
+                                                    const Compressed* before) {
   if (accumulate == Accumulate::qr) return std::nullopt;
   constexpr Index most = 8192;  // while the back end multiplies these, the next ones travel
   Compressed sum =
@@ -231,7 +232,7 @@ Compressed Compressed::with_all(const Rows& rows, const Vector& origin) const {
   return all;
 }
 
-Compressed Compressed::reordered(const Places& places) const {
+Compressed Compressed::reordered(const Indices& places) const {
   const Backend& on = G.on();
   Compressed result = *this;
   result.count.mean = Vector(count.mean(places));
@@ -240,7 +241,7 @@ Compressed Compressed::reordered(const Places& places) const {
     result.G = on.upload(all(places, places).triangularView<Eigen::Upper>());
     return result;
   }
-  Places now(places.size());
+  Indices now(places.size());
   for (std::size_t f = 0; f < places.size(); ++f) now[static_cast<std::size_t>(places[f])] = static_cast<Index>(f);
   Frame named = *frame;
   for (auto* features : {&named.features, &named.constant}) {

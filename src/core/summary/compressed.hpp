@@ -21,7 +21,7 @@ struct Roots {
   std::vector<linalg::Array> S;
   std::vector<std::vector<linalg::Array>> X;  // for i < j
   // The features of each domain that vary, in an order in which S_iᵀ is upper trapezoidal; empty if there is none.
-  std::vector<linalg::Places> orders;
+  std::vector<linalg::Indices> orders;
 };
 
 struct Compressed {
@@ -38,8 +38,8 @@ struct Compressed {
   // The same, of samples that travel to a remote back end once. Nothing if P = I would not be safe, or is not allowed.
   // `before`: those that are there already, if any.
   static std::optional<Compressed> sum_on_device(const linalg::Backend& on, const WeightedSamples& samples,
-                                             const Vector& origin, const Layout& layout, Accumulate accumulate,
-                                             const Compressed* before);
+                                                 const Vector& origin, const Layout& layout, Accumulate accumulate,
+                                                 const Compressed* before);
   // Vectors Z with Z Zᵀ = Xc Xcᵀ of `count` samples, in a frame of their own; `products` as for make_frame.
   static Compressed framed(const Deviations& Z, FirstMoments count, const Layout& layout, Accumulate accumulate,
                            const linalg::Array& products = {});
@@ -56,7 +56,7 @@ struct Compressed {
   void continue_by(Accumulate how);
   // This with the rows inside, whether they are like those that made the frame or not.
   Compressed with_all(const Rows& rows, const Vector& origin) const;
-  Compressed reordered(const linalg::Places& places) const;  // places[f] is where feature f of the result is now
+  Compressed reordered(const linalg::Indices& places) const;  // places[f] is where feature f of the result is now
   Compressed moved_to(const linalg::Backend& target) const;
 
   Roots roots() const;

@@ -3,7 +3,7 @@
 namespace cgmca {
 
 using linalg::Array;
-using linalg::Places;
+using linalg::Indices;
 
 Deviations::Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean)
     : on_(&on),
@@ -17,7 +17,7 @@ Deviations::Deviations(const linalg::Backend& on, WeightedSamples samples, Vecto
   X_.clear();
 }
 
-Array Deviations::tile(Index first, Index count, const Places* features) const {
+Array Deviations::tile(Index first, Index count, const Indices* features) const {
   if (!X_.empty()) {
     const Array Z = on_->load(X_, first, count, origin_, mean_, features);
     if (roots_.size() > 0) on_->scale_columns(Z, roots_.segment(first, count));
@@ -27,7 +27,7 @@ Array Deviations::tile(Index first, Index count, const Places* features) const {
   return features == nullptr ? columns : on_->gather_rows(columns, *features);
 }
 
-Array Deviations::transposed(const Places& features) const {
+Array Deviations::transposed(const Indices& features) const {
   if (!X_.empty()) {
     const Array Z = on_->load_transposed(X_, origin_, mean_, features);
     if (roots_.size() > 0) on_->scale_rows(Z, roots_);
@@ -51,7 +51,7 @@ Vector Deviations::root_sums(const Array& Z, Index first) const {
   return on_->row_sums(linalg::scaled_columns(own, roots_.segment(first, Z.cols())));
 }
 
-double Deviations::weight(Index first, Index count, const Places& except) const {
+double Deviations::weight(Index first, Index count, const Indices& except) const {
   Vector weights = roots_.size() == 0 ? Vector(Vector::Ones(count)) : Vector(roots_.segment(first, count).cwiseAbs2());
   weights(except).setZero();
   return weights.sum();
@@ -65,12 +65,12 @@ Vector Deviations::weighted_sum() const {
   return sum;
 }
 
-Deviations::Sums Deviations::sums(const Places* features) const {
+Deviations::Sums Deviations::sums(const Indices* features) const {
   const Index p = features == nullptr ? this->features() : static_cast<Index>(features->size());
   return sums_added_to(on_->zeros(p, p), features);
 }
 
-Deviations::Sums Deviations::sums_added_to(Array G, const Places* features) const {
+Deviations::Sums Deviations::sums_added_to(Array G, const Indices* features) const {
   const Index p = G.rows();
   return summed(
       Sums{std::move(G), Vector::Zero(p)}, p,

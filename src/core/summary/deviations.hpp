@@ -42,13 +42,13 @@ class Deviations {
   Index features() const { return X_.empty() ? Z_.rows() : origin_.size(); }
 
   // z of `count` vectors from `first` on; only the features named, if any are.
-  linalg::Array tile(Index first, Index count, const linalg::Places* features = nullptr) const;
-  linalg::Array transposed(const linalg::Places& features) const;  // all of them, one a row
+  linalg::Array tile(Index first, Index count, const linalg::Indices* features = nullptr) const;
+  linalg::Array transposed(const linalg::Indices& features) const;  // all of them, one a row
   Vector spread() const;  // of each feature; at most thresholds::kNoVariation if it does not vary
   // Σ √w y of a tile Y that begins there, in any coordinates; may change it
   Vector root_sums(const linalg::Array& Y, Index first) const;
   // Σ w of `count` vectors from `first` on, but for those of a tile's columns named.
-  double weight(Index first, Index count, const linalg::Places& except) const;
+  double weight(Index first, Index count, const linalg::Indices& except) const;
 
   struct Sums {
     linalg::Array G;  // Σ z zᵀ, upper triangle
@@ -57,15 +57,15 @@ class Deviations {
     Sums zero() const { return {G.on().zeros(G.rows(), G.cols()), Vector::Zero(sum.size())}; }
     void join(const Sums& other);
   };
-  Sums sums(const linalg::Places* features = nullptr) const;
-  Sums sums_added_to(linalg::Array G, const linalg::Places* features = nullptr) const;  // G is changed
-  Vector weighted_sum() const;                                                          // Σ √w z alone
+  Sums sums(const linalg::Indices* features = nullptr) const;
+  Sums sums_added_to(linalg::Array G, const linalg::Indices* features = nullptr) const;  // G is changed
+  Vector weighted_sum() const;                                                           // Σ √w z alone
 
   // Calls add(sum, tile, first) for tiles of the vectors, and returns the sum. Tiles are small, to save memory; `first` is
   // the number of a tile's first vector. Each lane has its own sum: start.zero() makes it, start.join(other) adds it to
   // `start`. Sums are size×size.
   template <class Sum, class Add>
-  Sum summed(Sum start, Index size, const Add& add, const linalg::Places* features = nullptr) const {
+  Sum summed(Sum start, Index size, const Add& add, const linalg::Indices* features = nullptr) const {
     const Index lanes = lanes_for(*on_, size, count_);
     std::vector<Sum> others;
     for (Index k = 1; k < lanes; ++k) others.push_back(start.zero());

@@ -26,7 +26,7 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
 }
 
 void pack_frame(TensorWriter& file, const std::string& prefix, const Compressed& framed) {
-  const linalg::Places& features = framed.frame->features;
+  const linalg::Indices& features = framed.frame->features;
   file.set(prefix + "varying", framed.frame->size());
   for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
     file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
@@ -40,7 +40,7 @@ void pack_frame(TensorWriter& file, const std::string& prefix, const Compressed&
 std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::string& prefix, Index size,
                                           const Summary::State& state) {
   const double p = static_cast<double>(state.layout.size());
-  linalg::Places features;
+  linalg::Indices features;
   for (const double feature : file.vector(prefix + "order", size)) {
     const bool valid = feature >= 0 && feature < p && feature == std::floor(feature);
     features.push_back(valid ? static_cast<Index>(feature) : -1);

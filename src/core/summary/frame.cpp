@@ -15,13 +15,13 @@ namespace {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 // 0 … p - 1 without those named.
-Places others(const Places& named, Index p) {
+Indices others(const Indices& named, Index p) {
   std::vector<bool> is_named(static_cast<std::size_t>(p));
   for (const Index j : named) is_named[static_cast<std::size_t>(j)] = true;
-  Places result;
+  Indices result;
   for (Index j = 0; j < p; ++j) {
     if (!is_named[static_cast<std::size_t>(j)]) result.push_back(j);
   }
@@ -29,7 +29,7 @@ Places others(const Places& named, Index p) {
 }
 
 // The triangular factor of the given rows of Z, by Householder's QR.
-OrderedTriangle ordered_triangle(const Deviations& Z, const Places& rows) {
+OrderedTriangle ordered_triangle(const Deviations& Z, const Indices& rows) {
   const Backend& on = Z.on();
   Array R = on.triangular_factor(Z.transposed(rows));
   const Index a = R.cols();
@@ -97,7 +97,7 @@ void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
 }  // namespace
 
 Frame identity_frame(const Layout& layout) {
-  Places all(static_cast<std::size_t>(layout.size()));
+  Indices all(static_cast<std::size_t>(layout.size()));
   std::iota(all.begin(), all.end(), Index{0});
   return {layout, layout, std::move(all), {}};
 }
@@ -106,8 +106,8 @@ Array Frame::block(const Array& G, Index i, Index j) const {
   return G.block(parts.start(i), parts.start(j), parts.features(i), parts.features(j));
 }
 
-Places Frame::features_of(Index domain) const {
-  Places result(features.begin() + parts.start(domain), features.begin() + parts.start(domain + 1));
+Indices Frame::features_of(Index domain) const {
+  Indices result(features.begin() + parts.start(domain), features.begin() + parts.start(domain + 1));
   for (Index& feature : result) feature -= layout.start(domain);
   return result;
 }
@@ -160,8 +160,8 @@ bool Frame::outgrown(const Array& G) const {
   return !(gain <= thresholds::kOutgrown);
 }
 
-std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Places features, std::vector<Index> diagonal,
-                                       const Layout& layout) {
+std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Indices features,
+                                       std::vector<Index> diagonal, const Layout& layout) {
   const Index a = P.rows(), p = layout.size();
   const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
   if (!inside || a != static_cast<Index>(features.size()) || (P.diagonal().array() == 0).any()) return std::nullopt;
@@ -188,10 +188,10 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
   const Backend& on = Z.on();
   const Vector spread = Z.spread();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
-  std::vector<std::pair<Index, Places>> others_by_qr;  // domains, and their features that vary
+  std::vector<std::pair<Index, Indices>> others_by_qr;  // domains, and their features that vary
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) {
-    Places varying;
+    Indices varying;
     for (Index j = layout.start(i); j < layout.start(i + 1); ++j) {
       if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
     }
@@ -250,13 +250,13 @@ void FramedSamples::join(const FramedSamples& other) {
 
 FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
-  const Places* features = frame.identity() ? nullptr : &frame.features;
-  const auto find_unlike = [&](FramedSamples& part, const Array& Y, Index first) -> Places {
+  const Indices* features = frame.identity() ? nullptr : &frame.features;
+  const auto find_unlike = [&](FramedSamples& part, const Array& Y, Index first) -> Indices {
     if (frame.identity()) return {};
     const Vector sizes = on.column_squared_norms(Y);
     const Vector news =
         frame.constant.empty() ? Vector::Zero(Y.cols()) : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
-    Places unlike;
+    Indices unlike;
     for (Index j = 0; j < Y.cols(); ++j) {
       const bool alike = news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike;
       if (alike) continue;  // NaN is unlike
@@ -268,7 +268,7 @@ FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   };
   const auto add = [&](FramedSamples& part, const Array& Y, Index first) {
     frame.enter(Y);
-    const Places unlike = find_unlike(part, Y, first);
+    const Indices unlike = find_unlike(part, Y, first);
     on.add_gram(part.G, Y);
     part.weight += Z.weight(first, Y.cols(), unlike);
     part.sum_in_frame += Z.root_sums(Y, first);

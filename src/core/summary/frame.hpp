@@ -19,10 +19,10 @@
 namespace cgmca {
 
 struct Frame {
-  Layout layout;            // of all features
-  Layout parts;             // where each domain's features are among those of the frame
-  linalg::Places features;  // of the frame, domain by domain, in an order in which P is triangular
-  linalg::Places constant;  // the others, which never varied
+  Layout layout;             // of all features
+  Layout parts;              // where each domain's features are among those of the frame
+  linalg::Indices features;  // of the frame, domain by domain, in an order in which P is triangular
+  linalg::Indices constant;  // the others, which never varied
   std::vector<std::shared_ptr<const linalg::ArraySolver>> P{};  // one a domain; none if P = I
   std::vector<Index> diagonal{};  // of each P the leading rows that are diagonal in a scaled frame; 0 in a triangle
 
@@ -31,7 +31,7 @@ struct Frame {
   bool scaled() const;                         // in some domain
   const linalg::Array& triangle(Index domain) const { return P[static_cast<std::size_t>(domain)]->R(); }
   linalg::Array block(const linalg::Array& G, Index i, Index j) const;  // G_ij
-  linalg::Places features_of(Index domain) const;                       // counted within the domain
+  linalg::Indices features_of(Index domain) const;                      // counted within the domain
   void enter(const linalg::Array& X) const;  // Y = P⁻ᵀ X in place of X: rows are the features in their order
   linalg::Array times(Index domain, const linalg::Array& E) const;             // P_i E, rows of E as the features are
   linalg::Array transposed_times(Index domain, const linalg::Array& E) const;  // P_iᵀ E
@@ -41,7 +41,7 @@ struct Frame {
   // measured in each domain; one domain may well be a function of the other.
   bool outgrown(const linalg::Array& G) const;
   // Nothing if that cannot be a frame of these domains.
-  static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Places features,
+  static std::optional<Frame> from_whole(const linalg::Backend& on, const Matrix& P, linalg::Indices features,
                                          std::vector<Index> diagonal, const Layout& layout);
 };
 Frame identity_frame(const Layout& layout);
@@ -77,7 +77,7 @@ FramedSamples enter_frame(const Frame& frame, const Deviations& Z, linalg::Array
 // `proven`: κ of G at unit size is known to be small, so that a Cholesky factor that exists is accurate.
 struct SquareRoot {
   linalg::Array K;
-  linalg::Places order;  // empty: as in G
+  linalg::Indices order;  // empty: as in G
 
   linalg::Array in_order() const;  // K with its columns as in G
 };

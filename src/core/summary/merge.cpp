@@ -8,9 +8,9 @@ namespace cgmca {
 namespace {
 
 // The place of each of our features among theirs, by name; empty if all are in the same places.
-linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
-                         const Layout& layout) {
-  linalg::Places places;
+linalg::Indices places_in(const std::vector<DomainInfo>& ours, const std::vector<DomainInfo>& theirs,
+                          const Layout& layout) {
+  linalg::Indices places;
   bool moved = false;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const Index start = layout.start(static_cast<Index>(i));
@@ -21,12 +21,12 @@ linalg::Places places_in(const std::vector<DomainInfo>& ours, const std::vector<
       places.push_back(start + (order.empty() ? f : order[static_cast<std::size_t>(f)]));
     }
   }
-  return moved ? places : linalg::Places{};
+  return moved ? places : linalg::Indices{};
 }
 
 }  // namespace
 
-Summary::State Summary::State::reordered(const linalg::Places& places) const {
+Summary::State Summary::State::reordered(const linalg::Indices& places) const {
   State result = *this;
   if (origin.size() > 0) result.origin = origin(places);
   result.rows = Rows(layout, rows.all()(places, Eigen::all), rows.weights());
@@ -37,7 +37,7 @@ Summary::State Summary::State::reordered(const linalg::Places& places) const {
 
 void Summary::State::merge(const State& that) {
   if (that.on != on) return merge(that.moved_to(*on));
-  if (const linalg::Places places = places_in(info, that.info, layout); !places.empty()) {
+  if (const linalg::Indices places = places_in(info, that.info, layout); !places.empty()) {
     State other = that.reordered(places);
     for (std::size_t i = 0; i < info.size(); ++i) {
       if (!info[i].feature_names.empty() && !other.info[i].feature_names.empty()) {

@@ -23,7 +23,7 @@ struct Moments {
   Vector mean;                                  // of all features, domain by domain
   std::vector<linalg::Array> S{};               // one a domain
   std::vector<std::vector<linalg::Array>> X{};  // X_ij for i < j; none if X_ij = I
-  std::vector<linalg::Places> orders{};         // as those of Roots; none if X_ij = I
+  std::vector<linalg::Indices> orders{};        // as those of Roots; none if X_ij = I
   Vector row_weights{};  // w_j if column j of S_i is √w_j times a deviation; empty if all are 1
   std::shared_ptr<const Compressed> compressed;  // what roots and couplings were computed from; none if X_ij = I
 

@@ -7,7 +7,7 @@ namespace cgmca {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 // R_i = K_i P_i with K_iᵀK_i = G_ii, S_i = R_iᵀ and X_ij = K_i⁻ᵀ G_ij K_j⁻¹. If G_ii is singular, only the pivots of K_i
 // are read, because the other features are their combinations.
@@ -15,7 +15,7 @@ Roots Compressed::roots() const {
   const Backend& on = G.on();
   const Layout& layout = frame->layout;
   const auto m = static_cast<std::size_t>(layout.domains());
-  Roots roots{std::vector<Array>(m), std::vector(m, std::vector<Array>(m)), std::vector<Places>(m)};
+  Roots roots{std::vector<Array>(m), std::vector(m, std::vector<Array>(m)), std::vector<Indices>(m)};
   std::vector<SquareRoot> K(m);
   const bool proven = !frame->identity() || accumulate == Accumulate::automatic;
   for_each_domain(layout.domains(), layout.size() / layout.domains(), [&](Index i) {
@@ -24,7 +24,7 @@ Roots Compressed::roots() const {
     K[place] = square_root(frame->block(G, i, i), count.samples, proven);
     const auto& [Ki, order] = K[place];
     Array R = Ki;
-    Places features = frame->features_of(i);
+    Indices features = frame->features_of(i);
     roots.orders[place] = features;
     if (!frame->identity()) {
       R = order.empty() ? on.upper_times_upper(Ki, frame->triangle(i)) : on.AB(K[place].in_order(), frame->triangle(i));
@@ -38,7 +38,7 @@ Roots Compressed::roots() const {
     if (roots.S[i].empty()) roots.S[i] = on.zeros(layout.features(static_cast<Index>(i)), 1);
   }
   const auto pivots = [&](std::size_t i) {
-    Places all = K[i].order;
+    Indices all = K[i].order;
     all.resize(static_cast<std::size_t>(K[i].K.rows()));
     return all;
   };

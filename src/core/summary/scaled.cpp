@@ -12,7 +12,7 @@ namespace {
 
 using linalg::Array;
 using linalg::Backend;
-using linalg::Places;
+using linalg::Indices;
 
 class ScaledSolver final : public linalg::ArraySolver {
  public:
@@ -41,8 +41,8 @@ class ScaledSolver final : public linalg::ArraySolver {
   std::shared_ptr<const ArraySolver> T_;  // none if all are strong
 };
 
-Places chosen(const Places& from, const Places& which) {
-  Places result;
+Indices chosen(const Indices& from, const Indices& which) {
+  Indices result;
   for (const Index j : which) result.push_back(from[static_cast<std::size_t>(j)]);
   return result;
 }
@@ -56,7 +56,7 @@ struct Regression {
 
 // Features (strong ones, then weak ones) divided by their sizes, less what C explains of the weak ones. `explained`
 // becomes Y leftᵀ, with Y the strong ones.
-Array residuals(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& C, Matrix& explained) {
+Array residuals(const Deviations& Z, const Indices& features, const Vector& sizes, const Matrix& C, Matrix& explained) {
   const Backend& on = Z.on();
   const Index strong = C.rows();
   const Array regression = on.upload(C), left = on.zeros(C.cols(), Z.count());
@@ -76,8 +76,8 @@ Array residuals(const Deviations& Z, const Places& features, const Vector& sizes
 // Gram matrix too, and errs by eps κ(R)². If that shows in the residuals, or always, the residuals are regressed once
 // more, which squares the error.
 enum class Correct { where_it_shows, always };
-Regression regression(const Deviations& Z, const Places& features, const Vector& sizes, const Matrix& R,
-                      const Places& places, Matrix C, Correct correct) {
+Regression regression(const Deviations& Z, const Indices& features, const Vector& sizes, const Matrix& R,
+                      const Indices& places, Matrix C, Correct correct) {
   Matrix explained;
   Array left = residuals(Z, features, sizes, C, explained);
   Matrix ordered(C.rows(), C.cols());
@@ -95,7 +95,7 @@ Regression regression(const Deviations& Z, const Places& features, const Vector&
 }
 
 // P = R D of the Gram matrix D G D, RᵀR = G.
-std::optional<OrderedTriangle> cholesky_triangle(const Places& features, const Array& G, const Vector& sizes) {
+std::optional<OrderedTriangle> cholesky_triangle(const Indices& features, const Array& G, const Vector& sizes) {
   const Backend& on = G.on();
   const Array R = on.cholesky(G);
   if (R.empty()) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<OrderedTriangle> cholesky_triangle(const Places& features, const A
 }
 
 // P = [D C; 0 T], of features of which G is the Gram matrix once they have unit size.
-std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places& features, const Array& G,
+std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indices& features, const Array& G,
                                                const Vector& sizes) {
   const Backend& on = Z.on();
   const Index a = G.rows();
@@ -113,22 +113,22 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
   const Index strong = found.R.rows(), weak = a - strong;
   if (weak > a / 4) return std::nullopt;
   const Matrix R = found.R.leftCols(strong).triangularView<Eigen::Upper>();
-  const Places order = chosen(features, found.order);
+  const Indices order = chosen(features, found.order);
   const auto first_weak = order.begin() + strong;
   const Vector ordered = sizes(found.order);
-  Places sorted(static_cast<std::size_t>(strong));  // the strong ones, in the order of the features
+  Indices sorted(static_cast<std::size_t>(strong));  // the strong ones, in the order of the features
   std::iota(sorted.begin(), sorted.end(), Index{0});
   std::sort(sorted.begin(), sorted.end(),
             [&](Index i, Index j) { return order[static_cast<std::size_t>(i)] < order[static_cast<std::size_t>(j)]; });
   OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong, {}};
   on.assign_lower_from_upper(G);  // features change places
-  const Places places = chosen(found.order, sorted);
+  const Indices places = chosen(found.order, sorted);
   const Matrix gathered = on.download(on.gather(G, places, places));
   result.gram = on.upload(gathered.triangularView<Eigen::Upper>());
   if (!linalg::condition_is_at_most(result.gram, thresholds::kSafeGramCondition)) return std::nullopt;
   on.assign_diagonal(result.P.block(0, 0, strong, strong), ordered(sorted));
   if (weak == 0) return result;
-  Places all = result.order;
+  Indices all = result.order;
   all.insert(all.end(), first_weak, order.end());
   Vector all_sizes = ordered;
   all_sizes.head(strong) = ordered(sorted);
@@ -155,7 +155,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Places
 
 }  // namespace
 
-std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const Places& features,
+std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const Indices& features,
                                                     const Array& products) {
   const Backend& on = Z.on();
   const auto a = static_cast<Index>(features.size());

@@ -16,7 +16,7 @@ namespace cgmca {
 // A triangular factor P of the features of a domain, and their order in it: those that others determine come last,
 // because the direction that rounding gave them must not be used to explain features after them.
 struct OrderedTriangle {
-  linalg::Places order;
+  linalg::Indices order;
   linalg::Array P;
   Index independent;     // the others are determined by these
   Index diagonal = 0;    // the first rows of P in which these features have nothing beside the diagonal
@@ -26,7 +26,7 @@ struct OrderedTriangle {
 // The triangle of the features named, from their Gram matrix: scaled if that makes G well conditioned and most of P
 // diagonal, otherwise the Cholesky factor. Nothing if that is not safe, because features depend on each other.
 // `products`: the upper triangle of Z Zᵀ of all features, or empty.
-std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const linalg::Places& features,
+std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const linalg::Indices& features,
                                                     const linalg::Array& products);
 
 // Solves with P = [D C; 0 T], of which D has `diagonal` rows.

@@ -88,7 +88,7 @@ FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, con
 
 // The sizes of samples that a back end holds. They are loaded there, some at a time.
 FeatureSizes sizes_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin,
-                         const std::vector<Index>& places) {
+                             const std::vector<Index>& places) {
   constexpr Index most = 8192;
   const auto count = static_cast<Index>(places.size());
   FeatureSizes all{Vector::Zero(count), Vector::Zero(count)};
@@ -152,7 +152,7 @@ PartialSketch sketch_of(const WeightedSamples& samples, const Vector& weights, c
 
 // The same for samples that a back end holds.
 PartialSketch sketch_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin, const Matrix& U,
-                           Index first, Index count) {
+                               Index first, Index count) {
   const Array Z = on.load(samples.X, first, count, origin, Vector::Zero(origin.size()));
   const Vector w = samples.weights.size() > 0 ? Vector(samples.weights.segment(first, count)) : Vector::Ones(count);
   const double total = w.sum();
@@ -273,7 +273,7 @@ void Sketch::merge(const Sketch& sketch, const Other& other) {
   join(added, theirs);
 }
 
-void Sketch::reorder(const linalg::Places& places) {
+void Sketch::reorder(const linalg::Indices& places) {
   if (origin.size() == 0) return;
   origin = Vector(origin(places));
   count.mean = Vector(count.mean(places));

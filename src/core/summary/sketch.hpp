@@ -36,7 +36,7 @@ struct Sketch {
     std::function<Vector()> sizes;
   };
   void merge(const Sketch& sketch, const Other& other);
-  void reorder(const linalg::Places& places);  // places[f] is where feature f is to come from
+  void reorder(const linalg::Indices& places);  // places[f] is where feature f is to come from
 
  private:
   void set_origin(const linalg::Backend& on, const WeightedSamples& samples);

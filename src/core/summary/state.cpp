@@ -146,7 +146,7 @@ void Summary::State::compress_rows() {
   const auto waiting = compressed->add(added, origin);
   if (!waiting) return renew_frame();
   sketch.add(*on, added, *waiting);
-  linalg::Places kept(static_cast<std::size_t>(unlike));
+  linalg::Indices kept(static_cast<std::size_t>(unlike));
   std::iota(kept.begin(), kept.end(), Index{0});
   for (const Index j : *waiting) kept.push_back(unlike + j);
   rows.keep(kept);
@@ -197,7 +197,8 @@ void Summary::State::add_to_compressed(const WeightedSamples& samples) {
 
 // With P = I samples travel to a remote back end once.
 Index Summary::State::compress_on_device(const WeightedSamples& samples) {
-  if (auto sum = Compressed::sum_on_device(*on, samples, origin, layout, accumulate, compressed ? &*compressed : nullptr)) {
+  if (auto sum =
+          Compressed::sum_on_device(*on, samples, origin, layout, accumulate, compressed ? &*compressed : nullptr)) {
     compressed = std::move(sum);
     sketch.add(*on, samples);
     return samples.count();

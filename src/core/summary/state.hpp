@@ -54,7 +54,7 @@ struct Summary::State {
   void add_all(const WeightedSamples& samples);  // where no others follow
   void merge(const State& other);                // may leave this one half merged if it throws
   // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
-  State reordered(const linalg::Places& places) const;
+  State reordered(const linalg::Indices& places) const;
   void choose_origin(const WeightedSamples& samples, Index first, Index count);
   void move_origin(const Vector& to, double weight);
   Index direct(Index left) const;  // how many of the next samples are compressed without waiting as rows

@@ -44,7 +44,7 @@ struct BidiagonalSystem {
 
 // M = Q_M R, (R T)ᵀ = Q B P'ᵀ, P = Q_M P': c rows instead of k, without the columns of T that are zero.
 BidiagonalSystem reduce(const linalg::Backend& on, const DomainMap& map) {
-  linalg::Places used;
+  linalg::Indices used;
   for (Index j = 0; j < map.features(); ++j) {
     if (map.weights.col(j).any()) used.push_back(j);
   }

@@ -25,7 +25,6 @@ class ForeignBackend : public linalg::Backend {
   }
 
   Array zeros(Index m, Index n) const override { return hidden(cpu().zeros(m, n)); }
-  Array identity(Index m, Index n) const override { return hidden(cpu().identity(m, n)); }
   Array upload(Matrix A) const override { return hidden(cpu().upload(std::move(A))); }
   Matrix download(Array A) const override { return cpu().download(bare(A)); }
   Array copy(const Array& A) const override { return hidden(cpu().copy(bare(A))); }
@@ -66,9 +65,6 @@ class ForeignBackend : public linalg::Backend {
   void scale_rows(const Array& A, const Vector& by) const override { cpu().scale_rows(bare(A), by); }
   void scale_columns(const Array& A, const Vector& by) const override { cpu().scale_columns(bare(A), by); }
   void add(const Array& A, const Array& B, double weight) const override { cpu().add(bare(A), bare(B), weight); }
-  void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const override {
-    cpu().add_outer(bare(A), x, y, weight);
-  }
   void add_diagonal(const Array& A, const Vector& values) const override { cpu().add_diagonal(bare(A), values); }
   void assign_diagonal(const Array& A, const Vector& values) const override { cpu().assign_diagonal(bare(A), values); }
   Vector diagonal(const Array& A) const override { return cpu().diagonal(bare(A)); }
@@ -77,7 +73,6 @@ class ForeignBackend : public linalg::Backend {
   Vector row_sums(const Array& A) const override { return cpu().row_sums(bare(A)); }
   Vector row_absolute_sums(const Array& A) const override { return cpu().row_absolute_sums(bare(A)); }
   Vector column_largest(const Array& A) const override { return cpu().column_largest(bare(A)); }
-  double squared_norm(const Array& A) const override { return cpu().squared_norm(bare(A)); }
   double dot(const Array& A, const Array& B) const override { return cpu().dot(bare(A), bare(B)); }
   Vector signs_of_columns(const Array& A) const override { return cpu().signs_of_columns(bare(A)); }
 

@@ -31,7 +31,6 @@ class Cuda final : public linalg::Backend {
   Matrix fetched(const SampleView& X, Index first, Index count) const override;
 
   Array zeros(Index m, Index n) const override;
-  Array identity(Index m, Index n) const override;
   Array upload(Matrix A) const override;
   Matrix download(Array A) const override;
   Array copy(const Array& A) const override;
@@ -56,7 +55,6 @@ class Cuda final : public linalg::Backend {
   void scale_rows(const Array& A, const Vector& by) const override;
   void scale_columns(const Array& A, const Vector& by) const override;
   void add(const Array& A, const Array& B, double weight) const override;
-  void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const override;
   void add_diagonal(const Array& A, const Vector& values) const override;
   void assign_diagonal(const Array& A, const Vector& values) const override;
   Vector diagonal(const Array& A) const override;
@@ -65,7 +63,6 @@ class Cuda final : public linalg::Backend {
   Vector row_sums(const Array& A) const override;
   Vector row_absolute_sums(const Array& A) const override;
   Vector column_largest(const Array& A) const override;
-  double squared_norm(const Array& A) const override;
   double dot(const Array& A, const Array& B) const override;
   Vector signs_of_columns(const Array& A) const override;
 

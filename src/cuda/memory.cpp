@@ -90,18 +90,6 @@ Array Cuda::zeros(Index m, Index n) const {
   return A;
 }
 
-Array Cuda::identity(Index m, Index n) const {
-  const Lock lock(mutex_);
-  Array A = zeros(m, n);
-  const Index size = std::min(m, n);
-  if (size > 0) {
-    const double* none = nullptr;
-    context_.launch(Kernel::set_diagonal, dim3(static_cast<unsigned>((size + 255) / 256)), dim3(256), context_.stream(),
-                    A.data(), A.stride(), size, none, 1.0);
-  }
-  return A;
-}
-
 Array Cuda::upload(Matrix A) const {
   const Lock lock(mutex_);
   Array result = allocate(A.rows(), A.cols());

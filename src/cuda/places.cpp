@@ -111,16 +111,6 @@ void Cuda::add(const Array& A, const Array& B, double weight) const {
                        static_cast<const double*>(B.data()), B.stride(), weight);
 }
 
-void Cuda::add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const {
-  const Lock lock(mutex_);
-  require(A.rows() == x.size() && A.cols() == y.size(), "an outer product of another shape");
-  if (A.empty()) return;
-  const Memory left = context_.uploaded(x), right = context_.uploaded(y);
-  check(cublasDger_64(context_.blas(), A.rows(), A.cols(), &weight, numbers(left), 1, numbers(right), 1, A.data(),
-                      A.stride()),
-        "ger");
-}
-
 void Cuda::add_diagonal(const Array& A, const Vector& values) const {
   const Lock lock(mutex_);
   if (values.size() == 0) return;
@@ -180,7 +170,6 @@ Vector Cuda::row_sums(const Array& A) const { return reduced_rows(A, sum); }
 Vector Cuda::row_absolute_sums(const Array& A) const { return reduced_rows(A, absolute); }
 Vector Cuda::column_squared_norms(const Array& A) const { return reduced_columns(A, nullptr, square); }
 Vector Cuda::column_largest(const Array& A) const { return reduced_columns(A, nullptr, largest); }
-double Cuda::squared_norm(const Array& A) const { return column_squared_norms(A).sum(); }
 
 double Cuda::dot(const Array& A, const Array& B) const {
   require(A.rows() == B.rows() && A.cols() == B.cols(), "matrices of different shapes");

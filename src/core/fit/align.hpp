@@ -22,7 +22,8 @@ linalg::Array by_coordinate(const linalg::Array& directions);
 // Within each run of singular values that differ by at most `tolerance` (absolute), rotates U and V together so that
 // the sum of their first forms is diagonal and descending. Ties that remain are resolved by the second forms, and so
 // on. Vectors of zero singular values, and those that complete a basis, are not paired: U and V are rotated separately.
-void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<TieRule>& left, const std::vector<TieRule>& right);
+void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<TieRule>& left,
+                const std::vector<TieRule>& right);
 
 // The same for any number of bases that turn together, given the descending merits of their columns. bases[i] is
 // changed in place and has the rules forms[i]; all have as many columns and as many rules.

@@ -8,6 +8,19 @@
 
 namespace cgmca::linalg {
 
+Array Backend::identity(Index m, Index n) const {
+  const Array A = zeros(m, n);
+  const Index size = std::min(m, n);
+  if (size > 0) assign_diagonal(A.block(0, 0, size, size), Vector::Ones(size));
+  return A;
+}
+
+void Backend::add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const {
+  if (!A.empty()) add_ABt(A, upload(weight * x), upload(y));
+}
+
+double Backend::squared_norm(const Array& A) const { return A.empty() ? 0 : column_squared_norms(A).sum(); }
+
 Array moved_to(const Backend& on, const Array& A) { return &A.on() == &on ? A : on.upload(download(A)); }
 
 Matrix affine(const Backend& on, const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0,

@@ -64,7 +64,6 @@ class Backend {
 
   // Memory.
   virtual Array zeros(Index m, Index n) const = 0;
-  virtual Array identity(Index m, Index n) const = 0;
   virtual Array upload(Matrix A) const = 0;
   virtual Matrix download(Array A) const = 0;  // moved, not copied, if A is the last to name its numbers
   virtual Array copy(const Array& A) const = 0;
@@ -94,7 +93,6 @@ class Backend {
   virtual void scale_rows(const Array& A, const Vector& by) const = 0;
   virtual void scale_columns(const Array& A, const Vector& by) const = 0;
   virtual void add(const Array& A, const Array& B, double weight = 1) const = 0;                      // A + weight B
-  virtual void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const = 0;  // A + weight x yᵀ
   virtual void add_diagonal(const Array& A, const Vector& values) const = 0;
   virtual void assign_diagonal(const Array& A, const Vector& values) const = 0;
   virtual Vector diagonal(const Array& A) const = 0;
@@ -103,7 +101,6 @@ class Backend {
   virtual Vector row_sums(const Array& A) const = 0;
   virtual Vector row_absolute_sums(const Array& A) const = 0;
   virtual Vector column_largest(const Array& A) const = 0;  // the largest |a_ij| of each column
-  virtual double squared_norm(const Array& A) const = 0;
   virtual double dot(const Array& A, const Array& B) const = 0;  // Σ a_ij b_ij
   // +1 or -1 for each column: the factor that makes its largest entry positive, the first of those equal to rounding.
   virtual Vector signs_of_columns(const Array& A) const = 0;
@@ -141,6 +138,11 @@ class Backend {
   // Upper triangle read. `known` are bounds for a matrix that A exceeds by a semidefinite one, so that its `smallest`
   // still holds.
   virtual SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const = 0;
+
+  // What is composed of these.
+  Array identity(Index m, Index n) const;
+  void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const;  // A + weight x yᵀ
+  double squared_norm(const Array& A) const;
 };
 
 // The processor, by BLAS and LAPACK.

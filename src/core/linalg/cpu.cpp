@@ -54,7 +54,6 @@ class Cpu final : public Backend {
   Array zeros(Index m, Index n) const override {
     return upload(filled(m, n, [](auto to, Index, Index) { to.setZero(); }));
   }
-  Array identity(Index m, Index n) const override { return upload(Matrix::Identity(m, n)); }
 
   Array upload(Matrix A) const override {
     const auto memory = std::make_shared<Matrix>(std::move(A));
@@ -222,10 +221,6 @@ class Cpu final : public Backend {
     change(view(A),
            [weight, B = view(B)](auto part, Index first, Index count) { part += weight * B.middleCols(first, count); });
   }
-  void add_outer(const Array& A, const Vector& x, const Vector& y, double weight) const override {
-    require(A.rows() == x.size() && A.cols() == y.size(), "an outer product of another shape");
-    view(A).noalias() += (weight * x) * y.transpose();
-  }
   void add_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() += values; }
   void assign_diagonal(const Array& A, const Vector& values) const override { view(A).diagonal() = values; }
   Vector diagonal(const Array& A) const override { return view(A).diagonal(); }
@@ -253,7 +248,6 @@ class Cpu final : public Backend {
     if (A.rows() == 0) return Vector::Zero(A.cols());
     return view(A).cwiseAbs().colwise().maxCoeff();
   }
-  double squared_norm(const Array& A) const override { return view(A).squaredNorm(); }
   double dot(const Array& A, const Array& B) const override {
     require_same_shape(A, B);
     return view(A).cwiseProduct(view(B)).sum();

@@ -86,7 +86,7 @@ void find_canonical_directions(Solution& solution, const Factors& factors, Array
   const auto rules = [&](Domain domain) {
     const Whitening& whitening = *factors[domain].whitening;
     return std::vector<TieRule>{[&whitening](const Array& basis) { return whitening.shares(basis); },
-                             [&whitening](const Array& basis) { return by_coordinate(whitening.coloured(basis)); }};
+                                [&whitening](const Array& basis) { return by_coordinate(whitening.coloured(basis)); }};
   };
   break_ties(svd, tolerance, rules(Domain::one), rules(Domain::two));
 

@@ -92,7 +92,7 @@ class Backend {
   virtual void scale(const Array& A, double by) const = 0;
   virtual void scale_rows(const Array& A, const Vector& by) const = 0;
   virtual void scale_columns(const Array& A, const Vector& by) const = 0;
-  virtual void add(const Array& A, const Array& B, double weight = 1) const = 0;                      // A + weight B
+  virtual void add(const Array& A, const Array& B, double weight = 1) const = 0;  // A + weight B
   virtual void add_diagonal(const Array& A, const Vector& values) const = 0;
   virtual void assign_diagonal(const Array& A, const Vector& values) const = 0;
   virtual Vector diagonal(const Array& A) const = 0;
@@ -100,7 +100,7 @@ class Backend {
   virtual Vector column_squared_norms(const Array& A) const = 0;
   virtual Vector row_sums(const Array& A) const = 0;
   virtual Vector row_absolute_sums(const Array& A) const = 0;
-  virtual Vector column_largest(const Array& A) const = 0;  // the largest |a_ij| of each column
+  virtual Vector column_largest(const Array& A) const = 0;       // the largest |a_ij| of each column
   virtual double dot(const Array& A, const Array& B) const = 0;  // Σ a_ij b_ij
   // +1 or -1 for each column: the factor that makes its largest entry positive, the first of those equal to rounding.
   virtual Vector signs_of_columns(const Array& A) const = 0;

@@ -3,7 +3,7 @@
 //
 // Example:
 //   FitOptions options;
-//   options.ridge = {0.1, Ridge::oas()};  // domain 1 by hand, domain 2 automatically
+//   options.ridge = {0.1, Ridge::from_data()};  // domain 1 by hand, domain 2 automatically
 //   options.max_rank = 5;                 // both domains
 //   const Model model = fit(X1.leftCols(10), X2.leftCols(10), C, C, options);
 #pragma once
@@ -44,12 +44,12 @@ class PerDomain {
 // How a domain's sample covariance Θ (d×d) is regularized before it is whitened. docs/method.md (24) (25)
 struct Ridge {
   double value = 0;        // Θ + value · tr(Θ)/d · I: 0 is the plain fit, and the scale of the data does not matter
-  bool automatic = false;  // (1-ρ) Θ + ρ tr(Θ)/d · I with the oracle-approximating shrinkage ρ, which needs no choice
+  bool automatic = false;  // the value of the least generalized cross-validation error, which the data determine (25)
 
   // A ridge of this value.
   Ridge(double value_ = 0) : value(value_) {}  // NOLINT: a number is a ridge
   // The automatic ridge.
-  static Ridge oas() {
+  static Ridge from_data() {
     Ridge ridge;
     ridge.automatic = true;
     return ridge;
@@ -72,10 +72,6 @@ struct Regularized {
 
   bool plain() const { return data == 1 && ridge == 0; }  // Θ itself
 };
-
-// The coefficient ρ of the oracle-approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010, as scikit-learn's OAS has
-// it) of a d×d sample covariance Θ of n samples, from its trace and that of its square.                          (25)
-double oas_shrinkage(double trace, double trace_of_square, Index d, double n);
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -26,7 +26,7 @@ struct pybind11::detail::type_caster<cgmca::Ridge> {
   bool load(handle given, bool convert) {
     make_caster<double> number;
     if (!isinstance<str>(given) && !number.load(given, convert)) return false;
-    value = isinstance<str>(given) ? cgmca::Ridge::oas() : cgmca::Ridge(cast_op<double>(number));
+    value = isinstance<str>(given) ? cgmca::Ridge::from_data() : cgmca::Ridge(cast_op<double>(number));
     return true;
   }
   static handle cast(const cgmca::Ridge& ridge, return_value_policy, handle) {

@@ -72,7 +72,7 @@ TEST_P(CudaFits, InEveryFormAsTheProcessor) {
     there.device = Device::cuda;
     expect_same_answer(fit(cpu, plain, plain, there), fit(cpu, plain, plain));  // summed here, fitted there
     FitOptions ridge = there;
-    ridge.ridge = {Ridge(0.1), Ridge::oas()};
+    ridge.ridge = {Ridge(0.1), Ridge::from_data()};
     ridge.max_rank = {shape.k + 1, 0};
     FitOptions ridge_here = ridge;
     ridge_here.device = Device::cpu;

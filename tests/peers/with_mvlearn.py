@@ -7,7 +7,7 @@ import mvlearn.embed.cca
 import mvlearn.embed.mcca
 import numpy as np
 from mvlearn.utils import check_Xs, param_as_list
-from sklearn.covariance import ledoit_wolf
+from sklearn.covariance import ledoit_wolf, oas
 
 import cgmca
 from moments import MOST, uncentered
@@ -19,11 +19,9 @@ def _ridge(X, reg):
     """Their (1 - reg) XᵀX + reg I, or shrinkage, as our Θ + ridge tr(Θ)/d I, X of mean 0."""
     if reg is None:
         return 0.0
-    if reg == "oas":
-        return "auto"
     theta = X.T @ X / len(X)
-    if reg == "lw":
-        shrunk = ledoit_wolf(X)[1]
+    if reg in ("lw", "oas"):
+        shrunk = (ledoit_wolf if reg == "lw" else oas)(X)[1]
         return float(shrunk / (1 - shrunk)) if shrunk < 1 else MOST
     return float(reg / (1 - reg) / len(X) / (np.trace(theta) / len(theta))) if reg < 1 else MOST
 

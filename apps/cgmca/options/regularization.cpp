@@ -52,7 +52,7 @@ std::optional<double> parse_number(const std::string& text) {
 }
 
 Ridge parse_ridge(const std::string& text) {
-  if (text == "auto") return Ridge::oas();
+  if (text == "auto") return Ridge::from_data();
   const auto value = parse_number(text);
   if (value && *value >= 0) return *value;
   throw UsageError(
@@ -116,8 +116,8 @@ void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
       ->option_text("R");
   command
       .add_option("--ridge", specs.ridge,
-                  "Whiten with the covariance plus L times a feature's mean variance, or shrunk automatically "
-                  "(L1,L2,… for different ones); default: 0")
+                  "Whiten with the covariance plus L times a feature's mean variance; auto: the L of the "
+                  "least cross-validation error (L1,L2,… for different ones); default: 0")
       ->option_text("L|auto");
 }
 

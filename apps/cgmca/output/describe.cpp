@@ -155,6 +155,12 @@ std::string pairs_text(Index pairs, double weight) {
                                               : fmt::format("{} of the weight {:.9g}", pairs, weight);
 }
 
+std::string shrinkage_text(const Model& model, Domain domain) {
+  const double ridge = model.certificate.constrained[slot(domain)].ridge;
+  if (ridge == 0 || !model.domains[slot(domain)]) return "";
+  return fmt::format("{:.3g} %", 100 * ridge / model.domain(domain).variance.mean());
+}
+
 std::string constrained_text(const Model& model, Domain domain) {
   const Regularized& covariance = model.certificate.constrained[slot(domain)];
   std::string text = covariance.data == 1 ? "Θ" : fmt::format("{:.4g} Θ", covariance.data);
@@ -174,6 +180,12 @@ void add_constrained(Rows& rows, const Model& model) {
   for (const Domain domain : all_domains(model.count())) texts.push_back(constrained_text(model, domain));
   rows.emplace_back("hold for", fmt::format("{}  (Θ: their covariance{})", fmt::join(texts, "; "),
                                             model.patterns.empty() ? "" : " as EM estimates it"));
+  std::vector<std::string> shares;
+  for (const Domain domain : all_domains(model.count())) {
+    const std::string share = shrinkage_text(model, domain);
+    if (!share.empty()) shares.push_back(fmt::format("domain {} {}", number(domain), share));
+  }
+  if (!shares.empty()) rows.emplace_back("shrunk by", fmt::format("{}", fmt::join(shares, ", ")));
 }
 
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }

@@ -61,8 +61,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     max_rank : int or list of int, optional
         Use only so many leading principal directions of all domains, or of each. For few pairs of many features.
     ridge : float, 'auto', or a list of these, one for each domain
-        Whiten Θ + ridge · tr(Θ)/d · I instead of the sample covariance Θ of a domain; 'auto' shrinks it as
-        scikit-learn's OAS does. The constraint then holds for the regularized covariance.
+        Whiten Θ + ridge · tr(Θ)/d · I instead of the sample covariance Θ of a domain; 'auto' takes the ridge of the
+        least generalized cross-validation error. The constraint then holds for the regularized covariance.
     scale : bool
         Divide each feature by its standard deviation first, so that ``ridge``, ``max_rank`` and 'data' covariances do
         not depend on the units of the features. The maps take raw samples all the same.

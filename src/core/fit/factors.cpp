@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/thresholds.hpp"
+#include "core/fit/automatic_ridge.hpp"
 #include "core/fit/graded.hpp"
 #include "core/model/regularization.hpp"
 #include "core/summary/compare.hpp"
@@ -230,14 +231,17 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
 
 Factors regularize(const Factors& factors, const Regularization& options) {
   check(options, factors.count());
-  std::vector<Regularized> covariances;
   std::vector<Index> ranks;
   for (std::size_t i = 0; i < factors.domains.size(); ++i) {
+    const Index limit = options.max_rank[i], rank = factors.domains[i].rank();
+    ranks.push_back(limit > 0 ? std::min(limit, rank) : rank);
+  }
+  const std::vector<double> ridges = chosen_ridges(factors, options.ridge, ranks);
+  std::vector<Regularized> covariances;
+  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
     const WhitenedDomain& domain = factors.domains[i];
-    covariances.push_back(regularized(options.ridge[i], domain.trace, domain.concentration, domain.features,
-                                      domain.covariance.samples, domain.total_weight));
-    const Index limit = options.max_rank[i];
-    ranks.push_back(limit > 0 ? std::min(limit, domain.rank()) : domain.rank());
+    const double mean_variance = domain.trace / static_cast<double>(domain.features);
+    covariances.push_back({1, ridges[i] * mean_variance, domain.covariance.samples});
   }
   return regularize(factors, covariances, ranks);
 }

@@ -140,13 +140,16 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
   const std::vector<Covariance> C = one_per_domain(covariances, summary.domains());
   const Regularization regularization = options.regularization();
   check(regularization, summary.domains());
-  // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do.
+  // Truncation, ridge and a covariance taken from a domain need its spectrum; otherwise a triangle may do. An automatic
+  // ridge needs those of the other domains too.
+  bool automatic = false;
+  for (std::size_t i = 0; i < C.size(); ++i) automatic = automatic || options.ridge[i].automatic;
   std::vector<bool> spectrum;
   for (std::size_t i = 0; i < C.size(); ++i) {
     const auto of_it = [i](const Covariance& covariance) {
       return uses_spectrum(covariance) && slot(covariance.domain()) == i;
     };
-    spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) ||
+    spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) || automatic ||
                        std::any_of(C.begin(), C.end(), of_it));
   }
   // 1. Roots and couplings, whitening, B.

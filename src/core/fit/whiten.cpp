@@ -57,7 +57,6 @@ WhitenedDomain by_spectrum(std::shared_ptr<const SpectrumWhitening> whitening, V
   const Vector s = whitening->s;
   domain.whitening = std::move(whitening);
   domain.trace = s.squaredNorm();
-  domain.concentration = (s / s.norm()).array().pow(4).sum();
   domain.condition = s(0) / s(s.size() - 1);
   domain.features = variance.size();
   domain.variance = std::move(variance);

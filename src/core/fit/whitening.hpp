@@ -122,7 +122,6 @@ struct WhitenedDomain {
   double total_weight = 0;   // of its samples, extra ones included
   Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
   double trace = 0;          // tr Θ
-  double concentration = 0;  // tr Θ² / (tr Θ)²; known where the spectrum is
   double condition = 1;      // κ(L), before anything is regularized
   double tolerance = 0;      // s_j > tolerance · s_1 held
   Regularized covariance;    // Θ̃

@@ -79,7 +79,7 @@ void warn_of_two(const Model& model, std::vector<std::string>& result) {
     const Index above = (correlations.array() > 1 + thresholds::kSaturated).count();
     result.push_back(
         fmt::format("{} canonical correlation{} above 1 (the largest is {:.3g}): the few pairs' cross-covariance does "
-                    "not fit the covariances whitened with, which extra samples or the automatic ridge changed. The "
+                    "not fit the covariances whitened with, which extra samples changed. The "
                     "maps hold, but standard errors are too small. Limit max_rank, or give a ridge by number",
                     above, above == 1 ? " is" : "s are", correlations(0)));
   }
@@ -120,8 +120,8 @@ void warn_of_more(const Model& model, std::vector<std::string>& result) {
   if (most > 1 + thresholds::kSaturated) {
     result.push_back(
         fmt::format("scores of two domains are correlated above 1 (the largest is {:.3g}): the matched samples' "
-                    "cross-covariance does not fit the covariances whitened with, which extra samples or the automatic "
-                    "ridge changed. The maps hold, but standard errors are too small. Limit max_rank, or give a ridge "
+                    "cross-covariance does not fit the covariances whitened with, which extra samples "
+                    "changed. The maps hold, but standard errors are too small. Limit max_rank, or give a ridge "
                     "by number",
                     most));
   }

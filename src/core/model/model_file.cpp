@@ -76,7 +76,7 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
     settings.components[i] = file.integer(numbered("setting_components", at(i)), 0);
     settings.max_rank[i] = file.integer(numbered("setting_max_rank", at(i)), 0);
     const std::string ridge = numbered("setting_ridge", at(i));
-    settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::oas() : Ridge(file.real(ridge));
+    settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::from_data() : Ridge(file.real(ridge));
   }
   if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
   settings.scale = file.has_text("setting_scale") && load_bool(file, "setting_scale");

@@ -55,7 +55,7 @@ Regularized regularized(const Ridge& ridge, double trace, double concentration, 
   return {1 - rho, rho * mean_variance, samples};
 }
 
-// ρ = min(1, (tr Θ²/d² + μ²) / ((n+1) (tr Θ²/d² - μ²/d))),   μ = tr Θ/d                                        (25)
+// ρ = min(1, (tr Θ²/d² + μ²) / ((n+1) (tr Θ²/d² - μ²/d))),   μ = tr Θ/d
 double oas_shrinkage(double trace, double trace_of_square, Index features, double n) {
   const double d = static_cast<double>(features);
   const double mu = trace / d, alpha = trace_of_square / (d * d);

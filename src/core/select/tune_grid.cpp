@@ -53,7 +53,7 @@ TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
     }
     options.max_ranks.push_back(0);
   }
-  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::oas()};
+  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::from_data()};
   if (!options.criterion) {
     const bool labels = options.labels.samples != nullptr || !options.matched.samples.empty();
     options.criterion = labels ? Criterion::classification : Criterion::translation;

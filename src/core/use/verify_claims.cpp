@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "core/base/thresholds.hpp"
+#include "core/fit/automatic_ridge.hpp"
 #include "core/fit/certify.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/model/regularization.hpp"
 
 namespace cgmca {
 namespace {
@@ -47,6 +47,7 @@ class Claims {
  public:
   Claims(const Model& model, const Factors& plain, const Factors& factors, const Attained& found)
       : model_(model), plain_(plain), factors_(factors), found_(found) {
+    std::vector<Index> ranks;
     for (std::size_t i = 0; i < model.domains.size(); ++i) {
       const WhitenedDomain& domain = factors.domains[i];
       scale_.push_back(domain.scale.size() > 0 ? domain.scale : Vector(Vector::Ones(domain.features)));
@@ -56,7 +57,9 @@ class Claims {
       units_.push_back(plain.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]));
       noise_.push_back(noise_of(i));
       noise_of_all_ = std::max(noise_of_all_, noise_[i]);
+      ranks.push_back(std::min(model.certificate.ranks[i], plain.domains[i].rank()));
     }
+    ridges_ = chosen_ridges(plain, PerDomain<Ridge>(model.settings.ridge), ranks);
   }
 
   std::vector<Claim> all() && {
@@ -124,11 +127,11 @@ class Claims {
     const bool unknown = settings.covariance == none.covariance && settings.ridge == none.ridge;
     if (unknown) return;
     const WhitenedDomain& data = plain_.domains[i];
-    const Regularized expected = regularized(settings.ridge[i], data.trace, data.concentration, data.features,
-                                             data.covariance.samples, data.total_weight);
-    const double scale = data.trace / static_cast<double>(data.features);
+    if (settings.ridge[i].automatic && claimed.data != 1) return;  // up to version 0.2 it was another shrinkage
+    const double mean_variance = data.trace / static_cast<double>(data.features);
+    const double expected = ridges_[i] * mean_variance;
     add("regularization", i,
-        std::max(apart(claimed.data, expected.data, 1), apart(claimed.ridge, expected.ridge, scale + expected.ridge)));
+        std::max(apart(claimed.data, 1, 1), apart(claimed.ridge, expected, mean_variance + expected)));
   }
 
   // T_i is zero where the samples do not vary, T = T L L⁺, which its covariance alone cannot tell. Whitening errs by
@@ -259,7 +262,7 @@ class Claims {
   const Attained& found_;
   std::vector<Matrix> L_, D_;
   std::vector<Vector> units_, scale_;  // √Θ_ff; what the features were divided by
-  std::vector<double> noise_;
+  std::vector<double> noise_, ridges_;  // ridges_: λ of each domain as the fit was asked for it
   double noise_of_all_ = 1;
   std::vector<Claim> result_;
 };

@@ -65,7 +65,7 @@ TEST(Backend, AnotherGivesTheSameBitsOfRegularizedFitsWithExtraSamples) {
   extra.add(more.X1);
   FitOptions options;
   options.max_rank = {7, 0};
-  options.ridge = {Ridge(0.1), Ridge::oas()};
+  options.ridge = {Ridge(0.1), Ridge::from_data()};
   options.extra = {&extra, nullptr};
   const Covariance C = Covariance::correlation(4);
   for (const Accumulate accumulate : kAccumulates) {

@@ -100,7 +100,7 @@ TEST_F(ModelFile, BringsBackEveryBit) {
 TEST_F(ModelFile, BringsBackWhatTheFitWasAskedFor) {
   FitOptions options;
   options.max_rank = {3, 0};
-  options.ridge = {Ridge(0.1), Ridge::oas()};
+  options.ridge = {Ridge(0.1), Ridge::from_data()};
   options.rank_tol = 1e-9;
   fit(pairs.X1, pairs.X2, Covariance::data(Domain::two, 2), Covariance::diagonal(Vector::LinSpaced(4, 1, 2)), options)
       .save(path);
@@ -108,7 +108,7 @@ TEST_F(ModelFile, BringsBackWhatTheFitWasAskedFor) {
   EXPECT_EQ(loaded.covariance, (std::vector<std::string>{"data2", "matrix"}));
   EXPECT_EQ(loaded.components, (std::vector<Index>{2, 0}));
   EXPECT_EQ(loaded.max_rank, (std::vector<Index>{3, 0}));
-  EXPECT_EQ(loaded.ridge, (std::vector<Ridge>{Ridge(0.1), Ridge::oas()}));
+  EXPECT_EQ(loaded.ridge, (std::vector<Ridge>{Ridge(0.1), Ridge::from_data()}));
   EXPECT_EQ(loaded.rank_tol, 1e-9);
 
   const auto kind = [&](const Covariance& C) { return fit(pairs.X1, pairs.X2, C, C).settings; };
@@ -412,7 +412,7 @@ TEST_F(FilesOf02, ModelsAreRead) {
   EXPECT_LE(distance(Model::load(file("model_2")), fit(X1, X2, C, C)), 1e-12);
   EXPECT_EQ(Model::load(file("model_2")).calibration_folds, 3);
   FitOptions options;
-  options.ridge = {Ridge(0.1), Ridge::oas(), Ridge(0)};
+  options.ridge = {Ridge(0.1), Ridge::from_data(), Ridge(0)};
   const Model three = fit(MatchedSamples{X1, X2, X3}, {C}, options), loaded = Model::load(file("model_3"));
   EXPECT_LE(distance(loaded, three), 1e-9);
   EXPECT_EQ(loaded.settings.ridge, three.settings.ridge);

@@ -171,7 +171,7 @@ TEST(Views, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
   extra.add(more[0]);
   for (const Accumulate accumulate : {Accumulate::qr, Accumulate::gram}) {
     FitOptions options;
-    options.ridge = {Ridge(0.2), Ridge(0), Ridge::oas()};
+    options.ridge = {Ridge(0.2), Ridge(0), Ridge::from_data()};
     options.max_rank = {6, 0, 4};
     options.extra = {nullptr, &extra, nullptr};
     const Model model = fit(summarize(X, accumulate), {Covariance::identity(2)}, options);

@@ -207,7 +207,7 @@ TEST(Tuning, RidgesOfWideDataAreThoseOfTheFit) {
   options.families = {Family::likelihood2, Family::identity};
   options.ranks = {5};
   options.max_ranks = {0};
-  options.ridges = {0.3, 30.0, Ridge::oas()};
+  options.ridges = {0.3, 30.0, Ridge::from_data()};
   options.pairs = {&pairs.X1, &pairs.X2};
   for (const Trial& trial : tune(folds, options).trials) {
     double missed = 0, distance = 0, place = 0;
@@ -276,7 +276,7 @@ TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
     options.families = {Family::identity, Family::correlation, Family::data2};
     options.ranks = {2, 4};
     options.max_ranks = {0, 6};
-    options.ridges = {0.1, Ridge::oas()};
+    options.ridges = {0.1, Ridge::from_data()};
     options.labels = {&pairs.X1, labels, &pairs.X2, labels};
     const TuneResult result = tune(folds, options);
     EXPECT_EQ(result.trials.size(), 24U);

@@ -103,7 +103,7 @@ TEST(TuningViews, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
     options.families = {Family::identity, Family::correlation, Family::data2};
     options.ranks = {2};
     options.max_ranks = {0, 4};
-    options.ridges = {0.0, 0.3, Ridge::oas()};
+    options.ridges = {0.0, 0.3, Ridge::from_data()};
     options.graph = graph;
     for (const Matrix& X : given.X) options.matched.samples.push_back(&X);
     options.matched.labels = given.labels;

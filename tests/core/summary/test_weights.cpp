@@ -140,7 +140,7 @@ TEST(Weights, HoldForFewerPairsThanFeatures) {
   EXPECT_NE(model.certificate.route.find("potrf"), std::string::npos);
   expect_same_model(model, fit(twice, C, C));
   FitOptions ridged;
-  ridged.ridge = Ridge::oas();  // which depends on n
+  ridged.ridge = Ridge::from_data();  // which depends on n
   expect_same_model(fit(weighted, C, C, ridged), fit(twice, C, C, ridged));
   EXPECT_EQ(model.warnings().size(), 1U);
 }
@@ -253,7 +253,7 @@ TEST(Weights, OfExtraSamplesCountToo) {
   FitOptions one, two;
   one.extra = {&weighted, nullptr};
   two.extra = {&twice, nullptr};
-  one.ridge = two.ridge = Ridge::oas();
+  one.ridge = two.ridge = Ridge::from_data();
   for (const Accumulate accumulate : kAccumulates) {
     const Summary summary = plain_summary(pairs, accumulate);
     expect_same_model(fit(summary, C, C, one), fit(summary, C, C, two));
@@ -268,7 +268,7 @@ TEST(Weights, AreVerifiedWithTheSameWeights) {
   const Case data = random_case(13, 7, 5, 200);
   const Covariance C = Covariance::correlation(3);
   FitOptions ridged;
-  ridged.ridge = Ridge::oas();
+  ridged.ridge = Ridge::from_data();
   for (const FitOptions& options : {FitOptions{}, ridged}) {
     const Model model = fit(weighted_summary(data.pairs, data.weights), C, C, options);
     Verifier verifier(model);

@@ -176,9 +176,9 @@ std::vector<Fitted> all_kinds() {
   const Vector weights = random.matrix(80, 1).cwiseAbs() * 2;
   const Covariance I = Covariance::identity(3);
   FitOptions ridge, extra, ridge_of_three;
-  ridge.ridge = {Ridge(0.3), Ridge::oas()};
+  ridge.ridge = {Ridge(0.3), Ridge::from_data()};
   ridge.max_rank = {4, 0};
-  ridge_of_three.ridge = {Ridge(0.3), Ridge(0), Ridge::oas()};
+  ridge_of_three.ridge = {Ridge(0.3), Ridge(0), Ridge::from_data()};
   Summary others({6}), weighted({6, 5});
   others.add(more);
   extra.extra = {&others, nullptr};

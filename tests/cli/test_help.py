@@ -26,7 +26,7 @@ def test_every_example_of_the_help_runs(folder, command):
     folder.model()
     folder.summary()
     np.save(folder / "w.npy", np.ones(60))
-    np.save(folder / "d.npy", folder.a[:, :4] + folder.b[:, :4])
+    np.save(folder / "d.npy", folder.a[:, :5] + folder.b)
     folder.ok("fit", "a.npy", "b.npy", "d.npy", "--cov", "identity:2", "-o", "m3", "-q")
     for i, rows in enumerate((slice(0, 30), slice(30, 60))):
         np.save(folder / f"a{i}.npy", folder.a[rows])

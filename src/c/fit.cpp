@@ -21,7 +21,7 @@ PerDomain<T> per_domain(const Given* given, std::size_t domains, const Make& mak
   return PerDomain<T>(std::move(values));
 }
 
-Ridge ridge_of(double value) { return value == CGMCA_AUTO ? Ridge::oas() : Ridge(value); }
+Ridge ridge_of(double value) { return value == CGMCA_AUTO ? Ridge::from_data() : Ridge(value); }
 
 // The matrix that "3" of "file:3" names: one of the caller's, row by row.
 Matrix numbered(const cgmca_fit_options& given, const std::string& name) {

@@ -60,7 +60,7 @@ std::shared_ptr<Search> search_of(const std::vector<Columns>& X, const cgmca_tun
   for (const int64_t rank : list_of(given.ranks, given.rank_count)) options.ranks.push_back(rank);
   for (const int64_t rank : list_of(given.max_ranks, given.max_rank_count)) options.max_ranks.push_back(rank);
   for (const double ridge : list_of(given.ridges, given.ridge_count)) {
-    options.ridges.push_back(ridge == CGMCA_AUTO ? Ridge::oas() : Ridge(ridge));
+    options.ridges.push_back(ridge == CGMCA_AUTO ? Ridge::from_data() : Ridge(ridge));
   }
   if (given.criterion != nullptr) options.criterion = need_choice(given.criterion, kCriteria, "criterion");
   options.data = search->settings->options.data();

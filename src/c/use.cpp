@@ -60,7 +60,7 @@ Estimate translated(const cgmca_translation& translation, const std::vector<Colu
             probability ? map.half_widths(X[0], *probability) : Matrix()};
   }
   std::vector<DomainSamples> present;
-  for (std::size_t i = 0; i < X.size(); ++i) present.push_back({translation.from[i], X[i]});
+  for (std::size_t i = 0; i < X.size(); ++i) present.push_back({translation.from[i], X[i].map()});
   if (!errors && !probability) return {translate(*translation.model, present, translation.to), {}, {}};
   return estimate(*translation.model, present, translation.to, probability);
 }
@@ -166,7 +166,7 @@ cgmca_status cgmca_fuse(const cgmca_model* model, const int* domains, int count,
     const std::vector<Columns> samples = columns_of(X, count);
     std::vector<DomainSamples> present;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      present.push_back({domain_of(model->model, domains[i]), samples[i]});
+      present.push_back({domain_of(model->model, domains[i]), samples[i].map()});
     }
     write(fuse(model->model, present, how == nullptr ? Fusion::estimate : need_choice(how, kFusions, "fusion")), Z);
   });

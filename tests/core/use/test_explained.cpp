@@ -18,7 +18,7 @@ double correlation(const Vector& x, const Vector& y) {
 }
 
 // The plain fit, and one whose covariance α Θ + β I the model must take apart again: in other units each.
-std::vector<FitOptions> fits() { return {{}, {.ridge = Ridge(0.3)}, {.ridge = {Ridge::oas(), Ridge(0.1)}}}; }
+std::vector<FitOptions> fits() { return {{}, {.ridge = Ridge(0.3)}, {.ridge = {Ridge::from_data(), Ridge(0.1)}}}; }
 
 testing::Pairs pairs_in_units() {
   testing::Random random(5);

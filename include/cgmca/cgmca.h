@@ -231,7 +231,7 @@ typedef struct cgmca_tune_options {
   int64_t rank_count;
   const int64_t* max_ranks; /* 0: no limit; NULL: none with every ridge, and some without one */
   int64_t max_rank_count;
-  const double* ridges; /* CGMCA_AUTO or numbers; NULL: 0, 0.01, …, 100, auto */
+  const double* ridges; /* CGMCA_AUTO or numbers; NULL: 0, 1e-6, …, 1000, 1e9, auto */
   int64_t ridge_count;
   const char* criterion; /* "distance", "translation", "translation-to-2", "classification", "likelihood", "partner" */
   const int* labels;     /* n classes, for classification; NULL: none */

@@ -71,10 +71,11 @@ struct FitOptions {
   MatchingOptions matching{};           // the graph, and the search for more than two domains
   // Where it is computed. Default: where the summary is, or the processor for data in memory.
   std::optional<Device> device{};
-  bool scale = false;  // as that of DataOptions
+  bool scale = false;               // as that of DataOptions
+  Towards towards = Towards::zero;  // as that of Regularization
 
-  DataOptions data() const { return {rank_tol, extra, device, scale}; }  // the options of the data
-  Regularization regularization() const { return {max_rank, ridge}; }    // the options of one fit
+  DataOptions data() const { return {rank_tol, extra, device, scale}; }         // the options of the data
+  Regularization regularization() const { return {max_rank, ridge, towards}; }  // the options of one fit
 };
 
 }  // namespace cgmca

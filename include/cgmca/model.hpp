@@ -112,6 +112,7 @@ struct FitSettings {
   std::vector<Index> components;            // the number after the name, such as 4 of identity:4; 0 if there is none
   std::vector<Index> max_rank;              // 0: no limit
   std::vector<Ridge> ridge;                 // of each domain
+  Towards towards = Towards::zero;          // what translations were shrunk towards
   std::optional<double> rank_tol;           // as that of DataOptions
   bool scale = false;                       // likewise
   std::uint64_t seed = 0;                   // as that of MatchingOptions, for more than two domains
@@ -158,6 +159,8 @@ struct Model {
   std::vector<Pattern> patterns;    // of a fit to incomplete samples; empty where every sample had all domains
   std::vector<Addition> additions;  // of the last domains, those that joined after the fit; the settings of the search,
                                     // the objective and the samples above are the fit's
+  Vector
+      difference_variance;  // d: of each feature's x_1 - x_2, if translations are shrunk towards identity; else empty
 
   Index count() const { return static_cast<Index>(domains.size()); }  // m
   const DomainMap& domain(Domain domain) const;                       // its map; throws MissingDomain

@@ -8,6 +8,7 @@
 //   const Model model = fit(X1.leftCols(10), X2.leftCols(10), C, C, options);
 #pragma once
 
+#include <array>
 #include <cgmca/types.hpp>
 #include <concepts>
 #include <initializer_list>
@@ -58,10 +59,17 @@ struct Ridge {
 };
 std::string name(const Ridge& ridge);  // "0.1", "auto"
 
+// What a ridge shrinks translations towards: the mean of the target, or the sample as it is but for the difference of
+// the means. The second is for two domains of the same features, such as spectra on one grid.                   (67)
+enum class Towards { zero, identity };
+inline constexpr std::array kTowards = {Towards::zero, Towards::identity};
+const char* name(Towards towards);  // "zero", "identity"
+
 // How the domains of a fit are regularized.
 struct Regularization {
-  PerDomain<Index> max_rank;  // only this many leading principal directions of a domain; 0: all of them
-  PerDomain<Ridge> ridge;     // the constraint then holds for the regularized covariance
+  PerDomain<Index> max_rank;        // only this many leading principal directions of a domain; 0: all of them
+  PerDomain<Ridge> ridge;           // the constraint then holds for the regularized covariance
+  Towards towards = Towards::zero;  // of translations; the maps do not depend on it
 };
 
 // The covariance of a domain that the constraint holds for: data · Θ + ridge · I with Θ of `samples` samples.  (24)

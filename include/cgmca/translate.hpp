@@ -48,11 +48,13 @@ struct ErrorBars {
 
 // A closed-form translation x_to = mean_to + L (x_from - mean_from), ready for use on many samples. From several
 // domains, x_from are their samples one above the other, in the order of `from`.
+// L = left · right, or I + left · right if the fit was towards identity.                                       (67)
 struct Translation {
   std::vector<Domain> from;          // the source domains, in the order of their samples
   std::vector<Index> features_from;  // d of each
   Vector mean_from, mean_to;         // of the sources, one above the other, and of the target
-  Matrix left, right;                // L = left · right: d_to×m, m×d_from
+  Matrix left, right;                // d_to×m, m×d_from
+  bool identity = false;             // whether I is part of L
   Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
   ErrorBars errors;       // for new samples (lmmse)
 

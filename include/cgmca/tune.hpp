@@ -1,4 +1,4 @@
-// Chooses covariance, rank, max_rank and ridge by cross-validation over the matched samples of two or more domains
+// Chooses covariance, rank, max_rank, ridge and what it shrinks towards by cross-validation over the matched samples of two or more domains
 // (docs/method.md sections 6 and 8).
 //
 // Example:
@@ -40,12 +40,13 @@ struct Candidate {
   Index rank = 1;                    // K or T of the covariance; 0 for a likelihood, which uses all directions
   Index max_rank = 0;                // for all domains; 0: no limit
   Ridge ridge;                       // for all domains
+  Towards towards = Towards::zero;   // of translations
 
   Covariance covariance() const;                           // to be prescribed for every domain
   std::string covariance_name() const;                     // "correlation:40", "likelihood2"
   Regularization regularization() const;                   // with this max_rank and ridge
   FitOptions options(const DataOptions& data = {}) const;  // with this max_rank and ridge
-  std::string description() const;                         // "correlation:40, max rank 50, ridge 0.1"
+  std::string description() const;                         // "identity:40, max rank 50, ridge 0.1 towards identity"
 };
 
 // What is measured on the held-out pairs. All are errors: smaller is better. For more than two domains there are
@@ -61,12 +62,15 @@ enum class Criterion {
                     // domains MatchedLabels)
   likelihood,       // -2 log p(x_2 | x_1) / p(x_2): how much more likely a sample becomes given its partner. Needs no
                     // labels. NaN if a correlation is 1                                                          (32)
-  partner,  // log r / log N: of the N samples of domain 1 the partner is the r-th nearest. 0: always the nearest,
-            // 1: always the farthest. Needs the pairs themselves (TuneOptions::pairs)                      (44)
+  partner,     // log r / log N: of the N samples of domain 1 the partner is the r-th nearest. 0: always the nearest,
+               // 1: always the farthest. Needs the pairs themselves (TuneOptions::pairs)                   (44)
+  downstream,  // how far f(x̂_1), x̂_1 translated from domain 2, is from f(x_1): the mean over the outputs of their
+               // squared differences over their variance. Needs f and the pairs (TuneOptions::downstream, pairs)  (68)
 };
 // All criteria.
 inline constexpr std::array kCriteria = {Criterion::distance,       Criterion::translation, Criterion::translation_to2,
-                                         Criterion::classification, Criterion::likelihood,  Criterion::partner};
+                                         Criterion::classification, Criterion::likelihood,  Criterion::partner,
+                                         Criterion::downstream};
 const char* name(Criterion criterion);  // "distance", "translation", …
 
 // For Criterion::classification of two domains: labelled samples of domain 1 classify held-out samples of domain 2.
@@ -79,7 +83,7 @@ struct TransferLabels {
   std::vector<int> query_labels;  // one for each query
 };
 
-// For Criterion::partner, and to break ties of classification: the pairs, in the order they were added to the folds.
+// For Criterion::partner and downstream, and to break ties of classification: the pairs, in the order they were added to the folds.
 struct PairSamples {
   const Matrix *X1 = nullptr, *X2 = nullptr;  // d1×n, d2×n
   const Matrix* more1 = nullptr;  // d1×any: other samples of domain 1, without partners, to rank them among; optional
@@ -100,14 +104,20 @@ struct TuneOptions {
   std::vector<Index> ranks;  // empty: 1, 2, 5, 10, … as far as the smallest training set allows
   // Each is tried with each ridge. Empty: no limit with every ridge, and without a ridge 5, 10, 20, … too.
   std::vector<Index> max_ranks;
-  std::vector<Ridge> ridges;           // empty: 0, 0.01, 0.1, 1, 3, 10, 30, 100, auto
+  // Empty: 0, 1e-6 … 1e-2, 0.03, 0.1, … 100, 1000, auto, and 1e9, with which translations are the mean of the target,
+  // or the sample moved by the difference of the means: no choice is worse than these.
+  std::vector<Ridge> ridges;
+  // Empty: zero, and for translation and downstream of two domains of as many features identity too. Identity goes with
+  // the largest rank and max_rank only, because all that domain 2 has is used.
+  std::vector<Towards> towards;
   std::optional<Criterion> criterion;  // default: classification if there are labels, else translation
   TransferLabels labels;               // for classification of two domains
-  PairSamples pairs;                   // for partner, and for ties of classification of two domains
-  MatchedLabels matched;               // for more than two domains, instead of labels and pairs
-  Graph graph = "full";                // for more than two domains, as that of a fit
-  DataOptions data;  // rank_tol, extra samples, and scale, with which errors are of features at unit variance too
-  std::function<void(double done)> progress;  // told the part done after each training set; may throw to stop
+  PairSamples pairs;                   // for partner, downstream, and ties of classification of two domains
+  std::function<Matrix(const Matrix& X1)> downstream;  // f, for downstream: d1×n → q×n; called by one thread at a time
+  MatchedLabels matched;                               // for more than two domains, instead of labels and pairs
+  Graph graph = "full";                                // for more than two domains, as that of a fit
+  DataOptions data;                                    // rank_tol, extra samples, and scale, with which errors are of scaled features
+  std::function<void(double done)> progress;           // told the part done after each training set; may throw to stop
 };
 
 // An error on held-out samples.
@@ -133,21 +143,26 @@ struct TuneResult {
   // How many cannot be told from the best: their errors exceed its error by no more than the standard error of the
   // difference over the same folds.
   std::size_t alike = 0;
-  // The trial chosen among those. By likelihood and partner: the best. By classification: the best likelihood if one is
-  // among them, else the one with the least error of tie_break. By the other criteria: the simplest, that is least
-  // rank, then least max_rank, then largest ridge.
+  // The trial chosen: the best. Only by classification it is, among those alike, the best likelihood if there is one,
+  // else the one with the least error of tie_break.
   std::size_t chosen = 0;
+  // The error to expect of the choice on new samples: of each fold, that of the setting which the other folds of the
+  // same repeat choose. The least of many errors is smaller than that by luck.
+  Score expected;
+  Score with_half;                     // the choice's error with half of the pairs; NaN if they are too few
   std::optional<Criterion> tie_break;  // classification: partner where the pairs are given, else translation
-  // Two baselines without a fit, on the same folds; NaN for criteria that have none. unmapped: domain 2 as it is, in
-  // place of domain 1, if both have as many features. target_only: the target domain alone; its matched samples
+  // Baselines without a fit, on the same folds; NaN for criteria that have none. unmapped: domain 2 as it is, in place
+  // of domain 1, if both have as many features. offset: the same, moved by the difference of the means. target_only: the target domain alone; its matched samples
   // classify, its mean is the estimate. For classification of more than two domains: all features one above the other,
   // each domain scaled to a total variance of one; and the one domain whose own features classify best.
-  std::array<Score, kCriteria.size()> unmapped, target_only;
+  std::array<Score, kCriteria.size()> unmapped, offset, target_only;
   // Sentences for people: if a baseline does as well or better, or if nothing can be told apart.
   std::vector<std::string> remarks;
-  Index domains = 2;   // m
-  Index samples = 0;   // matched ones
-  FoldOptions folds;   // with the repeats that were made
+  // Three sentences: what was chosen, how it compares with the baselines, what more pairs would bring.
+  std::vector<std::string> recommendation;
+  Index domains = 2;  // m
+  Index samples = 0;  // matched ones
+  FoldOptions folds;  // with the repeats that were made
   bool scale = false;  // as it was asked for
 
   const Candidate& choice() const { return trials[chosen].candidate; }  // the one to use

@@ -21,6 +21,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::python {
 
@@ -72,7 +73,10 @@ struct Settings {
   explicit Settings(const py::kwargs& arguments) {
     const Keywords given(arguments, "a fit",
                          {"covariances", "rank_tol", "max_rank", "ridge", "extra", "graph", "seed", "random_starts",
-                          "max_sweeps", "max_seconds", "scale"});
+                          "max_sweeps", "max_seconds", "scale", "towards"});
+    std::string towards;
+    given.take("towards", towards);
+    if (!towards.empty()) options.towards = need_choice(towards, kTowards, "towards");
     given.take("covariances", covariances);
     given.take("rank_tol", options.rank_tol);
     given.take("max_rank", options.max_rank);

@@ -187,7 +187,7 @@ py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers
   const Translation map = translation(self.model, from, self.domain(target));
   const double n = map.errors.total_weight;
   py::dict result("mean_from"_a = to_array(map.mean_from), "mean_to"_a = to_array(map.mean_to),
-                  "left"_a = to_matrix(map.left), "right"_a = to_matrix(map.right),
+                  "left"_a = to_matrix(map.left), "right"_a = to_matrix(map.right), "identity"_a = map.identity,
                   "scale"_a = to_array(map.errors.scale), "G"_a = to_matrix(map.errors.G), "total_weight"_a = n);
   if (probability) {
     result["half_width"] = to_array(map.half_widths(map.mean_from, *probability).col(0) / std::sqrt(1 + 1 / n));

@@ -48,7 +48,7 @@ py::dict settings_of(const FittedModel& self) {
                   "max_rank"_a = tuple_of(settings.max_rank), "ridge"_a = tuple_of(settings.ridge),
                   "rank_tol"_a = settings.rank_tol, "scale"_a = settings.scale, "seed"_a = settings.seed,
                   "random_starts"_a = settings.random_starts, "max_sweeps"_a = settings.max_sweeps,
-                  "max_seconds"_a = settings.max_seconds);
+                  "max_seconds"_a = settings.max_seconds, "towards"_a = name(settings.towards));
 }
 
 py::tuple tests_of(const FittedModel& self) {

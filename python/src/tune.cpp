@@ -20,14 +20,16 @@ namespace {
 using namespace py::literals;
 
 py::tuple describe(const Candidate& candidate) {
-  return py::make_tuple(name(candidate.family), candidate.rank, candidate.max_rank, candidate.ridge);
+  return py::make_tuple(name(candidate.family), candidate.rank, candidate.max_rank, candidate.ridge,
+                        name(candidate.towards));
 }
+
+py::tuple describe(const Score& score) { return py::make_tuple(score.mean, score.standard_error); }
 
 py::dict describe(const std::array<Score, kCriteria.size()>& scores) {
   py::dict all;
   for (const Criterion one : kCriteria) {
-    const Score& score = scores[static_cast<std::size_t>(one)];
-    all[name(one)] = py::make_tuple(score.mean, score.standard_error);
+    all[name(one)] = describe(scores[static_cast<std::size_t>(one)]);
   }
   return all;
 }
@@ -39,8 +41,24 @@ py::dict describe(const TuneResult& result) {
   const auto infeasible = tuple_of(result.infeasible, [](const Candidate& one) { return describe(one); });
   return py::dict("trials"_a = trials, "infeasible"_a = infeasible, "criterion"_a = name(result.criterion),
                   "best"_a = result.best, "chosen"_a = result.chosen, "alike"_a = result.alike,
-                  "no_map"_a = describe(result.unmapped), "target_only"_a = describe(result.target_only),
-                  "remarks"_a = result.remarks);
+                  "expected"_a = describe(result.expected), "with_half"_a = describe(result.with_half),
+                  "no_map"_a = describe(result.unmapped), "offset"_a = describe(result.offset),
+                  "target_only"_a = describe(result.target_only), "remarks"_a = result.remarks,
+                  "recommendation"_a = result.recommendation);
+}
+
+// A Python function of rows, called from any thread; whichever of them lets go of it last.
+std::function<Matrix(const Matrix&)> function_of_samples(const py::object& function) {
+  const std::shared_ptr<py::object> kept(new py::object(function), [](py::object* object) {
+    const py::gil_scoped_acquire acquire;
+    delete object;
+  });
+  return [kept](const Matrix& X) {
+    const py::gil_scoped_acquire acquire;
+    py::object keep;
+    const Samples found((*kept)(to_rows(Matrix(X))), "what downstream gives");
+    return Matrix(found.block(0, found.count(), keep));
+  };
 }
 
 Matrix whole(const Samples& samples) {
@@ -60,8 +78,8 @@ struct Search {
     const Keywords given(
         arguments, "tune",
         {"families", "ranks", "max_ranks", "ridges", "criterion", "rank_tol", "extra", "graph", "samples", "more1",
-         "references", "reference_labels", "queries", "query_labels", "labels", "scale"});
-    std::vector<std::string> families;
+         "references", "reference_labels", "queries", "query_labels", "labels", "scale", "towards", "downstream"});
+    std::vector<std::string> families, towards;
     std::string criterion;
     given.take("families", families);
     given.take("ranks", options.ranks);
@@ -70,6 +88,9 @@ struct Search {
     given.take("criterion", criterion);
     given.take("rank_tol", options.data.rank_tol);
     given.take("scale", options.data.scale);
+    given.take("towards", towards);
+    for (const auto& one : towards) options.towards.push_back(need_choice(one, kTowards, "towards"));
+    if (given.has("downstream")) options.downstream = function_of_samples(arguments["downstream"]);
     for (const auto& one : families) options.families.push_back(need_choice(one, kFamilies, "covariance to tune"));
     if (given.has("criterion")) options.criterion = need_choice(criterion, kCriteria, "criterion");
     given.take("graph", options.graph);

@@ -63,6 +63,10 @@ std::shared_ptr<Search> search_of(const std::vector<Columns>& X, const cgmca_tun
     options.ridges.push_back(ridge == CGMCA_AUTO ? Ridge::from_data() : Ridge(ridge));
   }
   if (given.criterion != nullptr) options.criterion = need_choice(given.criterion, kCriteria, "criterion");
+  if (options.criterion == Criterion::downstream) {
+    throw InvalidInput("the criterion 'downstream' needs a function, which this interface does not take");
+  }
+  options.towards = {Towards::zero};  // trials and models of this interface know no other
   options.data = search->settings->options.data();
   options.graph = graph_of(fit, X.size());
   const bool pairs = options.criterion == Criterion::partner || given.labels != nullptr;
@@ -79,8 +83,8 @@ std::shared_ptr<Search> search_of(const std::vector<Columns>& X, const cgmca_tun
 }
 
 void write_scores(const std::array<Score, kCriteria.size()>& scores, cgmca_trial& trial) {
-  static_assert(kCriteria.size() == CGMCA_CRITERIA);
-  for (std::size_t i = 0; i < scores.size(); ++i) {
+  static_assert(kCriteria.size() == CGMCA_CRITERIA + 1);  // all but downstream, which needs a function
+  for (std::size_t i = 0; i < CGMCA_CRITERIA; ++i) {
     trial.error[i] = scores[i].mean;
     trial.standard_error[i] = scores[i].standard_error;
   }

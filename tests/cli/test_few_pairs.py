@@ -93,11 +93,12 @@ def test_the_ridge_holds_for_the_regularized_covariance(wide):
     theta = scatter(wide.c[:24])
     ridge = 0.5 * np.trace(theta) / 40
     assert found["constrained"][0] == {"data": 1.0, "ridge": pytest.approx(ridge), "samples": 24}
-    assert 0 < found["constrained"][1]["data"] < 1
+    assert found["constrained"][1]["data"] == 1 and found["constrained"][1]["ridge"] > 0
     A = linear_part(wide, "m", wide.c)
     assert np.allclose(A @ (theta + ridge * np.eye(40)) @ A.T, np.eye(3), atol=1e-10)
     wide.ok("verify", "m", "c.npy", "d.npy")
-    assert "(Θ: their covariance)" in wide.ok("info", "m").out
+    text = wide.ok("info", "m").out
+    assert "(Θ: their covariance)" in text and "shrunk by" in text and "domain 1 33.3 %" in text
     wide.ok("fit", "c.npy", "d.npy", "--cov", "identity:3", "-o", "plain")
     assert "hold for" not in wide.ok("info", "plain").out
     wide.ok("report", "m", "-o", "r.html")
@@ -127,12 +128,13 @@ def test_tune_finds_the_shared_causes_and_fit_takes_the_choice(wide):
     options = ["--ranks", "1,2,3,4,6", "--max-ranks", "4,8,all", "--ridges", "0,0.1", "--folds", "4", "--repeats", "2"]
     found = wide.ok("tune", "c.npy", "d.npy", *options, "--json", "--permutations", 99).json
     assert found["criterion"] == "translation"
-    assert (len(found["trials"]), found["infeasible"]) == (28, 2)  # rank 6 with max rank 4, for either ridge
+    # Rank 6 with max rank 4, for either ridge, is infeasible; towards identity goes with rank 6 and all directions.
+    assert (len(found["trials"]), found["infeasible"]) == (30, 2)
     means = [trial["translation"]["mean"] for trial in found["trials"]]
     best = min(found["trials"], key=lambda trial: trial["translation"]["mean"])
     assert {key: best[key] for key in ("cov", "max_rank", "ridge")} == {key: found["best"][key]
                                                                         for key in ("cov", "max_rank", "ridge")}
-    assert found["chosen"]["rank"] in (3, 4) and min(means) < 0.5
+    assert found["chosen"]["rank"] >= 3 and min(means) < 0.5 and len(found["recommendation"]) == 3
     assert found["permutation_test"]["significant"] >= 3
     model = wide.ok("fit", "c.npy", "d.npy", "--tune", *options, "-o", "m", "--json").json
     assert model["tuning"]["chosen"] == found["chosen"]
@@ -157,7 +159,7 @@ def test_tune_repeats_when_pairs_are_few_and_shows_the_baselines(wide):
     assert (found["repeats"], found["tie_break"]) == (10, "partner")
     assert found["trials"][0]["cov"] == "likelihood2" and found["chosen"]["cov"] == "likelihood2"
     assert 0 <= found["baselines"]["target_only"]["classification"]["mean"] < 1
-    assert found["baselines"]["target_only"]["translation"] == {"mean": 1, "se": 0}
+    assert found["baselines"]["target_only"]["translation"]["mean"] == pytest.approx(1)
     text = wide.ok("tune", "c.npy", "d.npy", *labels).out
     assert "(matched samples of domain 2 alone)" in text and "likelihoods first" in text
     np.save(wide / "one.npy", np.load(wide / "c.npy")[:3])
@@ -171,7 +173,7 @@ def test_a_baseline_that_does_better_is_named(wide):
     """The same samples but for a little noise: no fit of 24 pairs can do better than leaving them as they are."""
     c = np.load(wide / "c.npy")
     np.save(wide / "e.npy", c + 0.01 * np.random.default_rng(0).normal(size=c.shape))
-    work = ["c.npy", "e.npy", "--ranks", "2", "--ridges", "1"]
+    work = ["c.npy", "e.npy", "--ranks", "2", "--ridges", "1", "--towards", "zero"]
     assert "without a map, does better" in wide.ok("tune", *work).out
     assert "without a map, does better" in wide.ok("fit", *work, "--tune", "-o", "m").out
     assert any("does better" in remark for remark in wide.ok("tune", *work, "--json").json["remarks"])
@@ -185,7 +187,26 @@ def test_what_makes_no_sense_is_refused_early(wide):
     assert "--labels" in wide.fails(2, "tune", "c.npy", "d.npy", "--criterion", "classification")
     wide.ok("summarize", "c.npy", "d.npy", "-o", "s", "-q")
     assert "summary" in wide.fails(2, "fit", "--summary", "s", "--tune", "-o", "m")
-    assert "folds" in wide.fails(3, "tune", "c.npy", "d.npy", "--folds", 13)
+    assert "folds" in wide.fails(3, "tune", "c.npy", "d.npy", "--folds", 25)
+    assert "identity" in wide.fails(2, "fit", "c.npy", "d.npy", "--towards", "nothing", "-o", "m")
+    assert "--downstream" in wide.fails(2, "tune", "c.npy", "d.npy", "--criterion", "downstream")
+    np.save(wide / "short.npy", np.ones((1, 3)))
+    assert "domain 1 has 40 features" in wide.fails(3, "tune", "c.npy", "d.npy", "--downstream", "short.npy")
+
+
+def test_translations_of_spectra_shrink_towards_identity_and_serve_a_model(wide):
+    random = np.random.default_rng(2)
+    c = np.load(wide / "c.npy")
+    np.save(wide / "e.npy", c + 0.5 + 0.3 * c[:, ::-1] + 0.2 * random.normal(size=c.shape))
+    np.save(wide / "model.npy", random.normal(size=(2, 40)))
+    found = wide.ok("tune", "c.npy", "e.npy", "--downstream", "model.npy", "--json").json
+    assert found["criterion"] == "downstream" and found["expected"]["mean"] < 1
+    assert "towards identity" in wide.ok("tune", "c.npy", "e.npy", "--towards", "identity", "--ridges", "0.1").out
+    wide.ok("fit", "c.npy", "e.npy", "--towards", "identity", "--ridge", "1e9", "-o", "m", "-q")
+    wide.ok("translate", "m", "--from", 2, "--to", 1, "e.npy", "-o", "x.npy", "-q")
+    e = np.load(wide / "e.npy")
+    assert np.allclose(np.load(wide / "x.npy"), e - e.mean(0) + c.mean(0), atol=1e-6)
+    wide.ok("verify", "m", "c.npy", "e.npy")
 
 
 @pytest.fixture

@@ -96,7 +96,9 @@ void check(const FitArguments& options) {
       throw UsageError(
           fmt::format("--tune and --calibrate use the same folds; give --folds {} too", options.calibrate));
     }
-    options.tuning.check(options.pairs.domains());
+    TuningSpecs tuning = options.tuning;
+    tuning.towards = options.regularization.towards;
+    tuning.check(options.pairs.domains());
   }
   if (options.output.empty()) return;
   std::vector<std::string> inputs = options.pairs.files();
@@ -179,6 +181,7 @@ Input read_files(const Session& session, const FitArguments& options) {
   if (options.tune) {
     TuningSpecs specs = options.tuning;
     specs.folds.accumulate = options.accumulate;
+    specs.towards = options.regularization.towards;
     Tuning tuning = run_tuning(session, reader, specs, data_options(options, input.extra),
                                options.matching.parse(reader.count()).graph, options.pairs.input);
     input.summary = tuning.folds.all();
@@ -252,6 +255,7 @@ FitOptions fit_options(const FitArguments& options, const Input& input) {
   } else {
     const Regularization regularization = options.regularization.parse(domains);
     result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}, {}, data.scale};
+    result.towards = regularization.towards;
   }
   result.matching = options.matching.parse(domains);
   result.device = options.device;

@@ -82,6 +82,11 @@ void add_tune(CLI::App& app, Session& session) {
       *app.add_subcommand("tune", "Choose rank, max rank and ridge by cross-validation over the matched samples");
   add_pair_options(command, options->pairs);
   add_tuning_options(command, options->tuning);
+  command
+      .add_option("--towards", options->tuning.towards,
+                  "What ridges shrink translations towards: zero, identity, or both (the default for two domains of as "
+                  "many features)")
+      ->option_text("LIST");
   add_graph_option(command, options->matching);
   add_extra_options(command, options->extra);
   add_scale_option(command, options->scale);

@@ -12,6 +12,7 @@
 #include "input/domains.hpp"
 #include "input/mapped.hpp"
 #include "input/pairs.hpp"
+#include "support/choice.hpp"
 
 namespace cgmca::cli {
 namespace {
@@ -49,6 +50,17 @@ std::optional<double> parse_number(const std::string& text) {
   const auto [stop, problem] = std::from_chars(text.data(), end, value);
   if (problem != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::vector<Towards> parse_towards(const std::string& list) {
+  std::vector<Towards> result;
+  if (list.empty()) return result;
+  for (const std::string& text : split_list(list)) {
+    const auto found = find_choice(text, kTowards);
+    if (!found) throw UsageError(fmt::format("--towards has no '{}': give zero or identity", text));
+    result.push_back(*found);
+  }
+  return result;
 }
 
 Ridge parse_ridge(const std::string& text) {
@@ -119,9 +131,15 @@ void add_regularization_options(CLI::App& command, RegularizationSpecs& specs) {
                   "Whiten with the covariance plus L times a feature's mean variance; auto: the L of the "
                   "least cross-validation error (L1,L2,… for different ones); default: 0")
       ->option_text("L|auto");
+  command
+      .add_option("--towards", specs.towards,
+                  "What a ridge shrinks translations towards: zero (the mean, the default), or identity (the sample as "
+                  "it is but for the means) for two domains of the same features, such as spectra on one grid")
+      ->option_text("zero|identity");
 }
 
 void RegularizationSpecs::check() const {
+  parse_towards(towards);
   for (const auto& part : split_list(max_rank)) {
     if (!max_rank.empty()) parse_max_rank(part);
   }
@@ -133,6 +151,10 @@ void RegularizationSpecs::check() const {
 Regularization RegularizationSpecs::parse(Index domains) const {
   Regularization result;
   if (!max_rank.empty()) result.max_rank = per_domain<Index>("--max-rank", max_rank, domains, parse_max_rank);
+  if (const auto found = parse_towards(towards); !found.empty()) {
+    if (found.size() > 1) throw UsageError("--towards takes one of zero and identity, unless --tune chooses");
+    result.towards = found[0];
+  }
   if (!ridge.empty()) result.ridge = per_domain<Ridge>("--ridge", ridge, domains, parse_ridge);
   return result;
 }

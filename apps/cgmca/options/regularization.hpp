@@ -16,7 +16,8 @@ class App;
 
 namespace cgmca::cli {
 
-Ridge parse_ridge(const std::string& text);  // a number or "auto"; throws UsageError
+std::vector<Towards> parse_towards(const std::string& list);  // throws UsageError
+Ridge parse_ridge(const std::string& text);                   // a number or "auto"; throws UsageError
 std::optional<double> parse_number(const std::string& text);
 std::vector<std::string> split_list(const std::string& text);                        // "1,2,5"
 Index parse_count(const std::string& option, const std::string& text, Index least);  // throws UsageError
@@ -37,6 +38,7 @@ std::vector<const Summary*> pointers(const ExtraSamples& extra);
 struct RegularizationSpecs {
   std::string max_rank, ridge;  // "50" for all domains or "50,80"
 
+  std::string towards;  // "zero", "identity" or both; empty: the default
   bool given() const { return !max_rank.empty() || !ridge.empty(); }
   void check() const;                         // their form; throws UsageError
   Regularization parse(Index domains) const;  // throws UsageError

@@ -4,6 +4,7 @@
 #include <cgmca/io.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -45,6 +46,15 @@ std::vector<int> read_labels(const std::string& path, bool columns) {
   return labels;
 }
 
+// Coefficients of q linear functions of d features.   d×q
+Matrix read_coefficients(const std::string& path, Index features, bool columns) {
+  const Matrix values = read(path, {.columns = columns});
+  if (values.rows() == features) return values;
+  if (values.cols() == features && values.rows() == 1) return values.transpose();
+  throw WrongDimension(fmt::format("'{}' holds {}×{} coefficients; domain 1 has {} features", path, values.cols(),
+                                   values.rows(), features));
+}
+
 TuneOptions grid(const TuningSpecs& specs) {
   TuneOptions options;
   for (const auto& text : split_list(specs.families)) {
@@ -61,6 +71,8 @@ TuneOptions grid(const TuningSpecs& specs) {
   if (!specs.ridges.empty()) {
     for (const auto& text : split_list(specs.ridges)) options.ridges.push_back(parse_ridge(text));
   }
+  options.towards = parse_towards(specs.towards);
+  if (!specs.downstream.empty()) options.criterion = Criterion::downstream;
   if (!specs.criterion.empty()) options.criterion = chosen("--criterion", specs.criterion, kCriteria);
   return options;
 }
@@ -90,6 +102,7 @@ void check_many(const TuningSpecs& specs, const TuneOptions& options, Index doma
       criterion != Criterion::classification) {
     refuse(fmt::format("--criterion {}", name(criterion)), "Choose by translation, distance or classification");
   }
+  if (!specs.downstream.empty()) refuse("--downstream", "Choose by translation");
   for (const auto& [option, value] : {std::pair("--reference", specs.reference), {"--queries", specs.queries}}) {
     if (!value.empty()) refuse(option, "More have the classes of their matched samples, --labels");
   }
@@ -126,7 +139,7 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
           "--max-ranks", specs.max_ranks,
           "Values of --max-rank, each tried with each ridge; default: no limit, and without a ridge 5,10,20,… too")
       ->option_text("LIST");
-  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0,0.01,0.1,1,3,10,30,100,auto")
+  command.add_option("--ridges", specs.ridges, "Values of --ridge; default: 0, 1e-6 … 1000, 1e9 (the mean) and auto")
       ->option_text("LIST");
   command.add_option("--folds", specs.folds.folds, "Parts of the pairs, each held out in turn (default 5)")
       ->check(CLI::Range(2, 1000))
@@ -143,8 +156,13 @@ void add_tuning_options(CLI::App& command, TuningSpecs& specs) {
           "--criterion", specs.criterion,
           "What to choose by: translation (error of 2 → 1; for more domains the mean of each from all others; the "
           "default), distance, classification (the default with labels); for two domains also translation-to-2, "
-          "likelihood (of the partner), partner (its place among the nearest)")
+          "likelihood (of the partner), partner (its place among the nearest), downstream")
       ->option_text("NAME");
+  command
+      .add_option("--downstream", specs.downstream,
+                  "Choose by what a linear model of domain 1 makes of the translated samples: its coefficients, one a "
+                  "feature, or a row of them for each output")
+      ->option_text("FILE");
   command.add_option("--labels", specs.labels, "The classes of the matched samples, whole numbers, for classification")
       ->option_text("FILE");
   command
@@ -170,6 +188,12 @@ void TuningSpecs::check(Index domains) const {
   if (!queries.empty() && labels.empty()) throw UsageError("--queries needs --labels of the pairs");
   if (!reference.empty() && labels.empty() && !by_place) {
     throw UsageError("--reference needs --labels of the pairs, or --criterion partner");
+  }
+  if (criterion == name(Criterion::downstream) && downstream.empty()) {
+    throw UsageError("--criterion downstream needs --downstream FILE, the coefficients of a model of domain 1");
+  }
+  if (!downstream.empty() && !criterion.empty() && criterion != name(Criterion::downstream)) {
+    throw UsageError(fmt::format("--downstream FILE chooses by downstream, not by {}", criterion));
   }
   if (criterion == name(Criterion::classification) && labels.empty()) {
     throw UsageError("--criterion classification needs --labels FILE");
@@ -241,7 +265,8 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   Tuning tuning{
       Folds(reader.domains(), specs.folds), {}, std::vector<Matrix>(static_cast<std::size_t>(reader.count())), {}};
   std::vector<Matrix>& X = tuning.X;
-  const bool keep = specs.keep || classes || options.criterion == Criterion::partner;
+  const bool used = options.criterion == Criterion::partner || options.criterion == Criterion::downstream;
+  const bool keep = specs.keep || classes || used;
   read_folds(session, reader, tuning.folds, [&](const PairReader::Block& block) {
     numbers.insert(numbers.end(), reader.numbers().begin(), reader.numbers().end());
     if (!keep) return;
@@ -252,8 +277,13 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
     }
   });
   const bool pairs = X.size() == 2;
-  if ((classes || options.criterion == Criterion::partner) && pairs) options.pairs = {&X[0], &X[1]};
+  if ((classes || used) && pairs) options.pairs = {&X[0], &X[1]};
   if (options.criterion == Criterion::partner && more1.X.size() > 0) options.pairs.more1 = &more1.X;
+  if (!specs.downstream.empty()) {
+    options.downstream = [B = read_coefficients(specs.downstream, X[0].rows(), input.columns)](const Matrix& samples) {
+      return Matrix(B.transpose() * samples);
+    };
+  }
   Labelled references, queries;
   if (classes) {
     if (static_cast<Index>(labels.size()) != reader.first_samples()) {
@@ -289,6 +319,7 @@ std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result) {
   if (std::isfinite(result.unmapped[c].mean)) {
     found.emplace_back(many ? "(all features, no map)" : "(no map)", result.unmapped[c]);
   }
+  if (std::isfinite(result.offset[c].mean)) found.emplace_back("(moved by the means)", result.offset[c]);
   if (std::isfinite(result.target_only[c].mean)) {
     found.emplace_back(classes ? many ? "(the best domain alone)" : "(matched samples of domain 2 alone)"
                        : many  ? "(nothing known of the other domains)"
@@ -299,17 +330,9 @@ std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result) {
 }
 
 std::string rule_text(const TuneResult& result) {
-  switch (result.criterion) {
-    case Criterion::likelihood:
-    case Criterion::partner:
-      return "chosen";
-    case Criterion::classification:
-      return fmt::format(
-          "of {} that cannot be told from it, the best of the likelihoods first, else the least error of {}",
-          result.alike, name(*result.tie_break));
-    default:
-      return fmt::format("simplest of {} that cannot be told from it", result.alike);
-  }
+  if (result.criterion != Criterion::classification) return "chosen";
+  return fmt::format("of {} that cannot be told from it, the best of the likelihoods first, else the least error of {}",
+                     result.alike, name(*result.tie_break));
 }
 
 Json describe(const TuneResult& result) {
@@ -317,7 +340,8 @@ Json describe(const TuneResult& result) {
     return Json{{"cov", one.covariance_name()},
                 {"rank", one.rank == 0 ? Json(nullptr) : Json(one.rank)},
                 {"max_rank", one.max_rank == 0 ? Json(nullptr) : Json(one.max_rank)},
-                {"ridge", one.ridge.automatic ? Json("auto") : Json(one.ridge.value)}};
+                {"ridge", one.ridge.automatic ? Json("auto") : Json(one.ridge.value)},
+                {"towards", name(one.towards)}};
   };
   Json trials = Json::array();
   for (const Trial& trial : result.trials) {
@@ -336,6 +360,9 @@ Json describe(const TuneResult& result) {
     }
     return entry;
   };
+  const auto score = [](const Score& one) {
+    return std::isfinite(one.mean) ? Json{{"mean", one.mean}, {"se", one.standard_error}} : Json(nullptr);
+  };
   return {{"n", result.samples},
           {"folds", result.folds.folds},
           {"repeats", result.folds.repeats},
@@ -346,8 +373,14 @@ Json describe(const TuneResult& result) {
           {"chosen", candidate(result.choice())},
           {"alike", result.alike},
           {"tie_break", result.tie_break ? Json(name(*result.tie_break)) : Json(nullptr)},
-          {"baselines", {{"no_map", baseline(result.unmapped)}, {"target_only", baseline(result.target_only)}}},
+          {"expected", score(result.expected)},
+          {"with_half", score(result.with_half)},
+          {"baselines",
+           {{"no_map", baseline(result.unmapped)},
+            {"offset", baseline(result.offset)},
+            {"target_only", baseline(result.target_only)}}},
           {"remarks", result.remarks},
+          {"recommendation", result.recommendation},
           {"infeasible", result.infeasible.size()},
           {"trials", std::move(trials)}};
 }
@@ -362,10 +395,10 @@ std::string describe_text(const TuneResult& result) {
   const auto line = [&](std::size_t t) {
     const Trial& trial = result.trials[t];
     const Score& score = trial[result.criterion];
-    return fmt::format("{}{} {:<18} {:>9} {:>7}   {:.4f} ± {:.4f}\n", t == result.chosen ? " →" : "  ",
+    return fmt::format("{}{} {:<18} {:>9} {:>7}   {:.4f} ± {:.4f}{}\n", t == result.chosen ? " →" : "  ",
                        t == result.best ? "*" : " ", trial.candidate.covariance_name(),
                        max_rank_text(trial.candidate.max_rank), name(trial.candidate.ridge), score.mean,
-                       score.standard_error);
+                       score.standard_error, trial.candidate.towards == Towards::identity ? "  towards identity" : "");
   };
   const auto order = by_merit(result);
   bool shown = false;
@@ -382,11 +415,11 @@ std::string describe_text(const TuneResult& result) {
     text += fmt::format("    {:<38}{:.4f} ± {:.4f}\n", what, scores.mean, scores.standard_error);
   }
   const Candidate& choice = result.choice();
-  text +=
-      fmt::format("* best, → {}: --cov {}{}{}\n", rule_text(result), choice.covariance_name(),
-                  choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
-                  fmt::format("{}{}", choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)),
-                              result.scale ? " --scale" : ""));
+  text += fmt::format("* best, → {}: --cov {}{}{}{}\n", rule_text(result), choice.covariance_name(),
+                      choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
+                      choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)),
+                      choice.towards == Towards::identity ? " --towards identity" : result.scale ? " --scale" : "");
+  text += fmt::format("{}\n", fmt::join(result.recommendation, "\n"));
   for (const std::string& remark : result.remarks) text += fmt::format("note: {}\n", remark);
   return text;
 }

@@ -16,6 +16,7 @@ namespace cgmca::cli {
 
 struct TuningSpecs {
   std::string families, ranks, max_ranks, ridges, criterion, labels, reference, reference_labels, queries, query_labels;
+  std::string towards, downstream;
   FoldOptions folds;
   bool keep = false;  // the samples, in Tuning::X
 
@@ -41,7 +42,7 @@ std::vector<std::size_t> by_merit(const TuneResult& result);  // the trials from
 std::string max_rank_text(Index max_rank);                    // "50", "all"
 
 std::vector<std::pair<std::string, Score>> baselines(const TuneResult& result);  // by the criterion, with their names
-std::string rule_text(const TuneResult& result);  // "simplest of 4 that cannot be told from it"
+std::string rule_text(const TuneResult& result);  // "chosen", "of 4 that cannot be told from it, …"
 
 Json describe(const TuneResult& result);
 std::string describe_text(const TuneResult& result);

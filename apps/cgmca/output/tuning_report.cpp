@@ -1,5 +1,6 @@
 // The page that `cgmca tune -o` writes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +51,7 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   for (const auto& [what, score] : baselines(result)) {
     page.text(fmt::format("Beside it {}: error {:.4f} ± {:.4f}.", what, score.mean, score.standard_error));
   }
+  page.text(fmt::format("{}", fmt::join(result.recommendation, " ")));
   for (const std::string& remark : result.remarks) page.text(fmt::format("Note: {}.", remark));
   if (test != nullptr) page.text(describe_text(*test));
 
@@ -67,6 +69,7 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
       for (std::size_t t = 0; t < result.trials.size(); ++t) {
         const Candidate& candidate = result.trials[t].candidate;
         if (candidate.family != family || name(candidate.ridge) != ridge) continue;
+        if (candidate.towards != Towards::zero) continue;  // these are in the table
         const auto i = std::find(max_ranks.begin(), max_ranks.end(), candidate.max_rank) - max_ranks.begin();
         const auto j = std::find(ranks.begin(), ranks.end(), candidate.rank) - ranks.begin();
         values(i, j) = result.trials[t][result.criterion].mean;
@@ -92,11 +95,13 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   for (std::size_t t : by_merit(result)) {
     const Trial& trial = result.trials[t];
     const Candidate& candidate = trial.candidate;
-    std::vector<std::string> row = {fmt::format("{}{}", candidate.covariance_name(),
-                                                t == result.chosen ? " (chosen)"
-                                                : t == result.best ? " (best)"
-                                                                   : ""),
-                                    max_rank_text(candidate.max_rank), name(candidate.ridge)};
+    std::vector<std::string> row = {
+        fmt::format("{}{}", candidate.covariance_name(),
+                    t == result.chosen ? " (chosen)"
+                    : t == result.best ? " (best)"
+                                       : ""),
+        max_rank_text(candidate.max_rank),
+        fmt::format("{}{}", name(candidate.ridge), candidate.towards == Towards::identity ? " towards identity" : "")};
     for (Criterion criterion : shown) {
       row.push_back(fmt::format("{:.4f} ± {:.4f}", trial[criterion].mean, trial[criterion].standard_error));
     }

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Progress = Optional[Callable[[SearchProgress], object]]
 
 
+TOWARDS = ("zero", "identity")
+
+
 class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,  # type: ignore[misc]
             RegressorMixin, BaseEstimator):
     """Covariance-generalized matching component analysis.
@@ -66,6 +69,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     scale : bool
         Divide each feature by its standard deviation first, so that ``ridge``, ``max_rank`` and 'data' covariances do
         not depend on the units of the features. The maps take raw samples all the same.
+    towards : {'zero', 'identity'}
+        What a ridge shrinks translations towards: the mean of the target, or the sample as it is but for the
+        difference of the means. The second is for two domains of the same features, such as spectra on one grid.
     rank_tol : float, optional
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
@@ -132,12 +138,14 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     summary_: _core.Summary
     pair_check_: PairCheck
     scale = False  # an estimator of 0.2 that comes from a pickle has no attribute of this name
+    towards = "zero"  # an estimator of 0.2 that comes from a pickle has no attribute of this name
 
     def __init__(self, covariance: Any = "identity", n_components: Optional[int] = None, *, max_rank: Any = None,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
                  calibrate: Optional[int] = None, graph: Any = "full", random_state: Any = 0, random_starts: int = 3,
                  max_sweeps: int = 5000, max_seconds: Optional[float] = None, device: str = "cpu",
-                 scale: bool = False) -> None:
+                 scale: bool = False, towards: str = "zero") -> None:
+        self.towards = towards
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
@@ -944,11 +952,12 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     def _settings(self, m: int, extra: Optional[List[Any]] = None) -> dict[str, Any]:
         """The settings of a fit of m domains; `extra` are the extra samples of each, or None."""
+        as_choice("towards", self.towards, TOWARDS)
         return {"covariances": as_covariances(self.covariance, self.n_components, m),
                 "rank_tol": as_fraction("rank_tol", self.rank_tol),
                 "max_rank": [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", self.max_rank, m)],
                 "ridge": [as_ridge(one) for one in per_domain("ridge", self.ridge, m)], "extra": extra or [None] * m,
-                "graph": self.graph, "scale": as_flag("scale", self.scale),
+                "graph": self.graph, "scale": as_flag("scale", self.scale), "towards": self.towards,
                 **as_search(self.random_state, self.random_starts, self.max_sweeps, self.max_seconds)}
 
     def _refuse_to_calibrate(self, method: str) -> None:
@@ -1140,7 +1149,7 @@ class MCA(CGMCA):
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
     max_rank, ridge, rank_tol, accumulate, device, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds, \
-scale
+scale, towards
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -1158,11 +1167,12 @@ scale
     def __init__(self, n_components: Optional[int] = None, *, max_rank: Any = None, ridge: Any = 0.0,
                  rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
                  graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
-                 max_seconds: Optional[float] = None, device: str = "cpu", scale: bool = False) -> None:
+                 max_seconds: Optional[float] = None, device: str = "cpu", scale: bool = False,
+                 towards: str = "zero") -> None:
         super().__init__("identity", n_components, max_rank=max_rank, ridge=ridge, rank_tol=rank_tol,
                          accumulate=accumulate, calibrate=calibrate, graph=graph, random_state=random_state,
                          random_starts=random_starts, max_sweeps=max_sweeps, max_seconds=max_seconds, device=device,
-                         scale=scale)
+                         scale=scale, towards=towards)
 
 
 def _around_set_output(wrapped: Any) -> Any:

@@ -48,7 +48,7 @@ def save(estimator: CGMCA, path: Union[str, os.PathLike[str]], *,
 def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
     """Read a model written by `save`, by ``cgmca fit`` or by C++, as the estimator that was saved, or as `CGMCA`.
 
-    Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph, scale and those of
+    Its parameters are those of the fit: covariance, n_components, max_rank, ridge, rank_tol, graph, scale, towards and those of
     the search for more than two domains. A covariance given by an array, a factor or standard deviations is restored as an
     array, to rounding. ``accumulate`` belongs to the summary and is 'auto'.
     """
@@ -64,7 +64,7 @@ def load(path: Union[str, os.PathLike[str]]) -> CGMCA:
         "n_components": next((n for n in settings["components"] if n), None),
         "max_rank": _once([rank or None for rank in settings["max_rank"]]), "ridge": _once(settings["ridge"]),
         "rank_tol": settings["rank_tol"], "calibrate": model.calibration_folds or None,
-        "graph": _graph_of(model.certificate()["weights"]), "scale": settings["scale"], **search}
+        "graph": _graph_of(model.certificate()["weights"]), "scale": settings["scale"], "towards": settings["towards"], **search}
     estimator = MCA(**parameters) if note.get("estimator") == "MCA" else CGMCA(
         covariances[0] if same else tuple(covariances), **parameters)
     estimator._model = model

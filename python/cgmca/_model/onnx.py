@@ -159,8 +159,11 @@ def _translate(graph: _Graph, fitted: Any, names: Sequence[Optional[str]], sourc
                return_std: bool, interval: Optional[float]) -> str:
     probability = interval if interval is not None else 0.5 if return_std else None  # says so where no error is known
     found = fitted.translation(sources, to, probability)
-    t = graph.times(graph.centred(_stacked(graph, fitted, names, sources), found["mean_from"]), found["right"].T)
+    moved = graph.centred(_stacked(graph, fitted, names, sources), found["mean_from"])
+    t = graph.times(moved, found["right"].T)
     translated = graph.add("Add", graph.times(t, found["left"].T), graph.constant(found["mean_to"]))
+    if found["identity"]:
+        translated = graph.add("Add", translated, moved)
     features = len(found["mean_to"])
     graph.output("translated", translated, features)
     if return_std or interval is not None:  # s_f √(1 + 1/n + tᵀ G t / (n-1))                                       (29)
@@ -189,6 +192,8 @@ def _fuse(graph: _Graph, fitted: Any, names: Sequence[Optional[str]], domains: A
     for number in range(1, m + 1):
         if number not in given:
             found = fitted.translation(given, number, None)
+            if found["identity"]:
+                raise ValueError("the fusion of a model towards identity is not exported; export its translation")
             parts.append(found["right"].T @ (found["left"].T @ fitted.matrices[number - 1].T))
             continue
         sizes = [fitted.features(one) for one in given]

@@ -43,16 +43,22 @@ class TuneResult:
     best_params : dict
         The setting of the smallest error.
     params : dict
-        The one to use. By 'likelihood' and 'partner' it is the best. By the other criteria it is chosen among those
-        that cannot be told from the best (over the same folds, within one standard error of the difference): by
-        'classification' the best likelihood if one is among them, else the one with the least 'partner' error; else
-        the simplest (least rank, least max_rank, largest ridge).
+        The one to use: the best. Only by 'classification' it is chosen among those that cannot be told from the best
+        (over the same folds, within one standard error of the difference): the best likelihood if one is among them,
+        else the one with the least 'partner' error.
     alike : int
         How many settings cannot be told from the best.
+    expected : tuple
+        The error to expect of ``params`` on new samples, with its standard error: of each fold, that of the setting
+        which the other folds choose.
+    with_half : tuple
+        The error of ``params`` with half of the pairs, likewise; NaN if they are too few.
+    recommendation : list of str
+        Three sentences: what was chosen, how it compares, what more pairs would bring.
     baselines : dict
-        Errors without a fit, on the same folds, like those of a trial: 'no_map' (y as it is in place of X) and
-        'target_only' (the matched samples of y alone classify; the mean is the estimate). NaN for criteria that have
-        no such baseline.
+        Errors without a fit, on the same folds, like those of a trial: 'no_map' (y as it is in place of X), 'offset'
+        (y moved by the difference of the means) and 'target_only' (the matched samples of y alone classify; the mean is
+        the estimate). NaN for criteria that have no such baseline.
     remarks : list of str
         Sentences that say if a baseline does as well or better, or if nothing can be told apart.
     """
@@ -63,6 +69,9 @@ class TuneResult:
     best_params: Dict[str, Any]
     params: Dict[str, Any]
     alike: int
+    expected: Tuple[float, float]
+    with_half: Tuple[float, float]
+    recommendation: List[str]
     baselines: Dict[str, Dict[str, Tuple[float, float]]]
     remarks: List[str]
 
@@ -88,7 +97,8 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
          ridge: Optional[Sequence[Any]] = None, criterion: Optional[str] = None, labels: Optional[ArrayLike] = None,
          labelled_X: Optional[ArrayLike] = None, labelled_y: Optional[ArrayLike] = None,
          queries: Optional[ArrayLike] = None, query_labels: Optional[ArrayLike] = None,
-         references: Optional[ArrayLike] = None, folds: int = 5, repeats: Optional[int] = None, seed: int = 1,
+         references: Optional[ArrayLike] = None, downstream: Any = None,
+         towards: Union[str, Sequence[str], None] = None, folds: Optional[int] = None, repeats: Optional[int] = None, seed: int = 1,
          rank_tol: Optional[float] = None, extra: Any = None, sample_weight: Optional[ArrayLike] = None,
          graph: Any = "full", progress: Optional[Callable[[float], object]] = None, scale: bool = False) -> TuneResult:
     """Try settings by cross-validation over the pairs, or over matched samples of more than two domains.
@@ -105,9 +115,15 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         'identity'; by 'likelihood' and 'partner' 'likelihood2'; by 'classification' 'likelihood2' and the others.
     n_components, max_rank, ridge : list, optional
         What to try, each with each; None in ``max_rank`` is no limit. Default: 1, 2, 5, 10, … as far as the pairs
-        allow; no limit, and without a ridge 5, 10, 20, … too; 0, 0.01, 0.1, 1, 3, 10, 30, 100 and 'auto'.
-    criterion : {'translation', 'translation-to-2', 'distance', 'classification', 'likelihood', 'partner'}, optional
-        The error on held-out pairs. Default: 'classification' if labels are given, else 'translation'.
+        allow; no limit, and without a ridge 5, 10, 20, … too; 0, 1e-6 … 1000, 'auto', and 1e9, which is no better or
+        worse than the mean.
+    towards : 'zero', 'identity' or a list of both, optional
+        What ridges shrink translations towards, see `CGMCA`. Default: both by 'translation', 'translation-to-2' and
+        'downstream' if X and y have as many features, else 'zero'.
+    criterion : {'translation', 'translation-to-2', 'distance', 'classification', 'likelihood', 'partner', \
+'downstream'}, optional
+        The error on held-out pairs. Default: 'downstream' if it is given, 'classification' if labels are, else
+        'translation'.
 
         - 'translation': share of domain 1's variance that the translation from domain 2 leaves unexplained;
           'translation-to-2': the other way.
@@ -117,6 +133,7 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         - 'likelihood': how much more likely a sample of domain 2 becomes given its partner, as -2 log. 'partner':
           log r / log N, where the partner is the r-th nearest of N samples of domain 1. Both choose ridges without
           labels.
+        - 'downstream': how far f(x̂), x̂ translated from y, is from f(x), relative to the variance of f(x).
 
         For more than two domains there are 'translation' (the mean error of translations to each domain from all
         others), 'distance' (over the edges of ``graph``) and 'classification' (of held-out samples by the nearest of
@@ -130,9 +147,12 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
         More samples of domain 2 to be classified, without partners, and their labels.
     references : array-like, optional
         More samples of domain 1, without partners, among which 'partner' ranks: more of them make it finer.
+    downstream : callable, fitted estimator or array, optional
+        What is done with samples of domain 1: a function of an array of shape (n, n_features), an estimator of
+        scikit-learn that is fitted to such samples, or the coefficients of a linear function. No labels are needed.
     folds, repeats, seed : int
-        Number of folds, how often the pairs are divided anew (default: 10 times for up to 100 pairs, 1000/n for
-        more), and the seed of both.
+        Number of folds (default 5, or the number of pairs if they are fewer), how often the pairs are divided anew
+        (default: 10 times for up to 100 pairs, 1000/n for more), and the seed of both.
     rank_tol, graph, extra, sample_weight, scale
         As for `CGMCA` and its `fit`; ``graph`` is for more than two domains, and with ``scale`` the errors are of
         features at unit variance too. A pair and its weight are in one fold;
@@ -158,6 +178,15 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     """
     domain_names, arrays = new_domains(X, y, "tune")
     m = len(arrays)
+    if downstream is not None:
+        if m != 2:
+            raise ValueError(f"downstream is for two domains; there are {m}. Choose by 'translation'")
+        if criterion not in (None, "downstream"):
+            raise ValueError(f"downstream is for criterion='downstream', not '{criterion}'")
+        criterion = "downstream"
+    elif criterion == "downstream":
+        raise ValueError("criterion='downstream' needs downstream: a function of samples of domain 1, an estimator "
+                         "or coefficients")
     of_pairs = {"labelled_X": labelled_X, "labelled_y": labelled_y, "queries": queries, "query_labels": query_labels,
                 "references": references}
     if m != 2:
@@ -176,12 +205,15 @@ def tune(X: Any, y: Optional[ArrayLike] = None, *, covariance: Union[str, Sequen
     chosen: Dict[str, Any] = {}
     if m == 2:
         chosen = _of_pairs(arrays, names, classes, criterion, **of_pairs)
+        if downstream is not None:
+            chosen["downstream"] = function_of(downstream, arrays[0].shape[1])
     elif classes is not None:
         chosen = {"samples": arrays, "labels": np.unique(classes, return_inverse=True)[1].tolist()}
     return tune_folds(
         lambda dealing: _core.Folds([rows.shape[1] for rows in arrays], *dealing).with_more(arrays, weights),
         domain_names or [None] * m, names, covariance=covariance, n_components=n_components, max_rank=max_rank,
-        ridge=ridge, criterion=criterion, folds=folds, repeats=repeats, seed=seed, rank_tol=rank_tol, extra=extra,
+        ridge=ridge, criterion=criterion, towards=towards, folds=folds or min(5, len(arrays[0])), repeats=repeats,
+        seed=seed, rank_tol=rank_tol, extra=extra,
         graph=graph, progress=progress, scale=scale, **chosen)
 
 
@@ -195,7 +227,7 @@ def _of_pairs(arrays: List[Any], names: Sequence[Any], classes: Any, criterion: 
     if classes is None and any(given is not None for given in (labelled_X, labelled_y, queries, query_labels)):
         raise ValueError("labelled_X and queries need the labels of the pairs too; give labels")
     chosen: Dict[str, Any] = {}
-    if classes is not None or criterion == "partner":
+    if classes is not None or criterion in ("partner", "downstream"):
         chosen["samples"] = arrays
     if references is not None:
         chosen["more1"] = tables.plain(tables.in_order(references, names[0], "references"))
@@ -210,7 +242,8 @@ def _of_pairs(arrays: List[Any], names: Sequence[Any], classes: Any, criterion: 
 
 def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names: Sequence[Optional[str]],
                names: Sequence[Optional[Sequence[str]]], *, covariance: Any = None, n_components: Any = None,
-               max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, folds: int = 5,
+               max_rank: Any = None, ridge: Any = None, criterion: Optional[str] = None, towards: Any = None,
+               folds: int = 5,
                repeats: Optional[int] = None, seed: int = 1, rank_tol: Optional[float] = None, extra: Any = None,
                graph: Any = "full", progress: Optional[Callable[[float], object]] = None, scale: bool = False,
                **chosen: Any) -> TuneResult:
@@ -227,7 +260,7 @@ def tune_folds(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names
     families = [] if covariance is None else [covariance] if isinstance(covariance, str) else list(covariance)
     grid = {"families": families, "ranks": [as_count("n_components", k) or 0 for k in _list(n_components)],
             "max_ranks": [as_count("max_rank", rank) or 0 for rank in _list(max_rank)],
-            "ridges": [as_ridge(value) for value in _list(ridge)], "criterion": criterion,
+            "ridges": [as_ridge(value) for value in _list(ridge)], "criterion": criterion, "towards": _list(towards),
             "rank_tol": as_fraction("rank_tol", rank_tol), "extra": more, "graph": graph,
             "scale": as_flag("scale", scale)}
     dealt = make((folds, as_count("repeats", repeats) or 0, seed))
@@ -240,7 +273,7 @@ def tune_parts(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names
                names: Sequence[Optional[Sequence[str]]], **settings: Any) -> TuneResult:
     """The same for folds that are all a program has: for `cgmca.dask` and `cgmca.spark`."""
     criterion = settings.get("criterion")
-    if criterion in ("classification", "partner"):
+    if criterion in ("classification", "partner", "downstream"):
         raise ValueError(f"the criterion '{criterion}' needs the pairs themselves, and the workers send summaries; "
                          "take 'translation', 'translation-to-2', 'distance' or 'likelihood', or use cgmca.tune with as "
                          "many pairs as fit into memory")
@@ -249,14 +282,42 @@ def tune_parts(make: Callable[[Tuple[int, int, int]], _core.Folds], domain_names
 
 def _result(found: Dict[str, Any], more: Dict[str, Any]) -> TuneResult:
     """`more` are parameters of the estimator beside those that were tried."""
-    def params(described: Tuple[str, int, int, Any]) -> Dict[str, Any]:
-        family, rank, max_rank, ridge = described
-        return {"covariance": family, "n_components": rank or None, "max_rank": max_rank or None, "ridge": ridge, **more}
+    def params(described: Tuple[str, int, int, Any, str]) -> Dict[str, Any]:
+        family, rank, max_rank, ridge, towards = described
+        return {"covariance": family, "n_components": rank or None, "max_rank": max_rank or None, "ridge": ridge,
+                "towards": towards, **more}
 
     trials = [Trial(params(described), errors) for described, errors in found["trials"]]
     return TuneResult(trials, [params(described) for described in found["infeasible"]], found["criterion"],
                       trials[found["best"]].params, trials[found["chosen"]].params, found["alike"],
-                      {baseline: found[baseline] for baseline in ("no_map", "target_only")}, found["remarks"])
+                      found["expected"], found["with_half"], found["recommendation"],
+                      {baseline: found[baseline] for baseline in ("no_map", "offset", "target_only")}, found["remarks"])
+
+
+def function_of(downstream: Any, features: int) -> Callable[[Any], Any]:
+    """What `downstream` makes of samples, as numbers of shape (n, outputs): a class is one of zeros and a one.
+
+    >>> function_of([1, -1], 2)(np.array([[3.0, 1.0]]))
+    array([[2.]])
+    """
+    if hasattr(downstream, "predict"):
+        classes = getattr(downstream, "classes_", None)
+        if classes is None:
+            return lambda X: _two_dimensional(downstream.predict(X))
+        return lambda X: (np.asarray(downstream.predict(X))[:, None] == classes).astype(float)
+    if callable(downstream):
+        return lambda X: _two_dimensional(downstream(X))
+    coefficients = _two_dimensional(downstream)
+    if coefficients.shape[0] != features and coefficients.shape[1] == features:
+        coefficients = coefficients.T
+    if coefficients.shape[0] != features:
+        raise ValueError(f"downstream has coefficients of shape {np.shape(downstream)}; X has {features} features")
+    return lambda X: X @ coefficients
+
+
+def _two_dimensional(values: Any) -> Any:
+    values = np.asarray(values, dtype=float)
+    return values[:, None] if values.ndim == 1 else values
 
 
 def _check_rows(arrays: Sequence[Any], labels: Any, sample_weight: Any) -> None:

@@ -38,6 +38,7 @@ Model assemble(const Solution& solution, const Factors& factors) {
     }
     if (domain.scale.size() > 0) undo_scale(result, domain.scale);
     model.covariances[i] = map.C.description;
+    model.certificate.constrained[i] = domain.covariance;
     model.domains[i] = std::move(result);
   }
   model.score_covariances = solution.score_covariances;

@@ -281,4 +281,12 @@ Factors regularize(const Factors& factors, const std::vector<Regularized>& covar
   return result;
 }
 
+Vector difference_variance(const Factors& plain) {
+  const Backend& on = plain.B().on();
+  const Array left = plain.domains[0].whitening->coloured(plain.B());
+  const Array right = plain.domains[1].whitening->coloured(on.identity(plain.B().cols(), plain.B().cols()));
+  const Vector shared = linalg::download(left).cwiseProduct(linalg::download(right)).rowwise().sum();
+  return (plain.domains[0].variance + plain.domains[1].variance - 2 * shared).cwiseMax(0);
+}
+
 }  // namespace cgmca

@@ -46,4 +46,8 @@ Factors regularize(const Factors& factors, const Regularization& options);
 Factors regularize(const Factors& factors, const std::vector<Regularized>& covariances,
                    const std::vector<Index>& ranks);
 
+// The variance of each feature's difference of the first two domains, which have as many: diag Cov(x_1 - x_2). `plain`
+// is not regularized.
+Vector difference_variance(const Factors& plain);
+
 }  // namespace cgmca

@@ -42,6 +42,17 @@ const Summary& placed(const Summary& summary, const std::optional<Device>& devic
   return moved.emplace(summary.on(*device));
 }
 
+void check_towards(Towards towards, const Factors& factors, bool scale) {
+  if (towards == Towards::zero) return;
+  if (scale) throw InvalidInput("translations towards identity need features in their own units; leave out scale");
+  if (factors.count() == 2 && factors.domains[0].features == factors.domains[1].features) return;
+  throw InvalidInput(
+      fmt::format("translations towards identity are for two domains of the same features; {}. Shrink towards zero",
+                  factors.count() == 2
+                      ? fmt::format("these have {} and {}", factors.domains[0].features, factors.domains[1].features)
+                      : fmt::format("there are {} domains", factors.count())));
+}
+
 // Steps 2 to 6 of Algorithm 1.
 Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options,
              const std::vector<DomainInfo>& domains) {
@@ -93,6 +104,7 @@ FitSettings settings_of(const std::vector<Covariance>& covariances, const Regula
   }
   settings.rank_tol = data.rank_tol;
   settings.scale = data.scale;
+  settings.towards = options.towards;
   if (covariances.size() > 2) {
     settings.seed = matching.seed;
     settings.random_starts = matching.random_starts;
@@ -126,8 +138,10 @@ Factorization& Factorization::operator=(Factorization&&) noexcept = default;
 Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
                          const MatchingOptions& matching) const {
   const std::vector<Covariance> C = one_per_domain(covariances, inside_->factors.count());
+  check_towards(options.towards, inside_->factors, inside_->data.scale);
   const Factors factors = regularize(inside_->factors, options);
   Model model = finish(factors, C, matching, inside_->domains);
+  if (options.towards == Towards::identity) model.difference_variance = difference_variance(inside_->factors);
   model.settings = settings_of(C, options, inside_->data, matching);
   return model;
 }
@@ -154,9 +168,11 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
   }
   // 1. Roots and couplings, whitening, B.
   std::optional<Summary> moved;
-  const Summary& there = placed(summary, options.device, moved);
-  const Factors factors = regularize(factorize(there, options.data(), spectrum), regularization);
+  const Factors plain = factorize(placed(summary, options.device, moved), options.data(), spectrum);
+  check_towards(options.towards, plain, options.scale);
+  const Factors factors = regularize(plain, regularization);
   Model model = finish(factors, C, options.matching, summary.state().info);
+  if (options.towards == Towards::identity) model.difference_variance = difference_variance(plain);
   model.settings = settings_of(C, regularization, options.data(), options.matching);
   return model;
 }

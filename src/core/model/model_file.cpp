@@ -44,6 +44,7 @@ void save_settings(TensorWriter& file, const FitSettings& settings) {
   }
   if (settings.rank_tol) file.set("setting_rank_tol", *settings.rank_tol);
   if (settings.scale) file.set("setting_scale", "true");
+  if (settings.towards != Towards::zero) file.set("setting_towards", name(settings.towards));
   if (settings.covariance.size() == 2) return;
   file.set("setting_seed", fmt::format("{}", settings.seed));
   file.set("setting_random_starts", settings.random_starts);
@@ -80,6 +81,11 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
   }
   if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
   settings.scale = file.has_text("setting_scale") && load_bool(file, "setting_scale");
+  if (file.has_text("setting_towards")) {
+    const std::string& text = file.text("setting_towards");
+    if (text != name(Towards::identity)) file.fail(fmt::format("'setting_towards' is '{}', not identity", text));
+    settings.towards = Towards::identity;
+  }
   if (domains == 2) return settings;
   settings.seed = load_seed(file);
   settings.random_starts = file.integer("setting_random_starts", 0);
@@ -259,6 +265,7 @@ TensorWriter Model::pack() const {
   if (!simple) save_proof(file, certificate);
   if (!additions.empty()) save_additions(file, additions);
   if (!patterns.empty()) save_patterns(file, patterns);
+  if (difference_variance.size() > 0) file.add_vector("difference_variance", difference_variance);
   if (fitted_count() == 2) {
     file.add_vector("singular_A", certificate.singular_A);
     file.add_vector("singular_B", certificate.singular_B);
@@ -309,6 +316,9 @@ Model Model::unpack(const TensorReader& file) {
     const Index q = two && i < 2 ? std::min(std::max(c[0], c[1]), certificate.ranks[i]) : c[i];
     model.domains[i] = load_map(file, at(i), model.common_dimension, c[i], q);
     any = true;
+  }
+  if (model.settings.towards == Towards::identity) {
+    model.difference_variance = file.vector("difference_variance", file.length("difference_variance"));
   }
   if (!any) file.fail(alone ? "holds neither domain's map" : "holds no domain's map");
   if (!alone) load_pairs(file, model);

@@ -63,6 +63,8 @@ double oas_shrinkage(double trace, double trace_of_square, Index features, doubl
   return denominator > 0 ? std::min((alpha + mu * mu) / denominator, 1.0) : 1.0;
 }
 
+const char* name(Towards towards) { return towards == Towards::zero ? "zero" : "identity"; }
+
 std::string name(const Ridge& ridge) { return ridge.automatic ? "auto" : fmt::format("{:.6g}", ridge.value); }
 
 }  // namespace cgmca

@@ -2,6 +2,7 @@
 #include <cgmca/tune.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/model/regularization.hpp"
 #include "core/select/tune_baselines.hpp"
@@ -13,13 +14,15 @@ namespace cgmca {
 namespace {
 
 // Of ridges and limits of the rank that are to be tried in raw units.
-std::vector<std::string> remarks_of_units(const Factors& training, const TuneOptions& options) {
+std::vector<std::string> remarks_of_units(const Folds& folds, const TuneOptions& options) {
   std::vector<std::string> remarks;
   const auto is_plain = [](const auto& values) {
     return std::all_of(values.begin(), values.end(),
                        [](const auto& one) { return one == std::remove_cvref_t<decltype(one)>{}; });
   };
   if (options.data.scale || (is_plain(options.ridges) && is_plain(options.max_ranks))) return remarks;
+  const Factors training =
+      factorize(folds.training(0, 0), options.data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
   for (std::size_t i = 0; i < training.domains.size(); ++i) {
     std::string sentence = units_decide(static_cast<Domain>(i + 1), training.domains[i].variance);
     if (!sentence.empty()) remarks.push_back(std::move(sentence));
@@ -27,40 +30,112 @@ std::vector<std::string> remarks_of_units(const Factors& training, const TuneOpt
   return remarks;
 }
 
+// What all training sets share.
+class Search {
+ public:
+  Search(const Folds& folds, const TuneOptions& options, const Matrix& weights)
+      : folds_(folds),
+        options_(options),
+        weights_(weights),
+        references_(references_of(options.pairs)),
+        places_(find_places(options.labels, options.pairs)),
+        downstream_(downstream_of(options)) {}
+
+  const Matrix& references() const { return references_; }
+
+  // Measures the grid, and the baselines if there are any, on a fold that `training` does not hold.
+  void measure(Grid& grid, Baselines* baselines, const Summary& training, Index repeat, Index fold) const {
+    const std::vector<bool> spectrum(static_cast<std::size_t>(folds_.domains()), true);
+    const Factors factors = factorize(training, options_.data, spectrum);
+    const Directions directions = directions_of(factors);
+    HeldOut held = hold_out(folds_.held_out(repeat, fold), directions);
+    if (options_.labels.samples != nullptr) {
+      add_labels(held, options_.labels, places_, directions, folds_, repeat, fold);
+    }
+    if (options_.pairs.X1 != nullptr) add_pairs(held, options_.pairs, references_, directions, folds_, repeat, fold);
+    if (!options_.matched.samples.empty()) add_views(held, options_.matched, directions, folds_, repeat, fold);
+    if (downstream_.f) {
+      held.directions = &directions;
+      held.downstream = &downstream_;
+    }
+    score(grid, reduce(factors), held, weights_);
+    if (baselines != nullptr) baselines->add(held, directions, repeat, fold);
+  }
+
+ private:
+  const Folds& folds_;
+  const TuneOptions& options_;
+  const Matrix& weights_;
+  const Matrix references_;
+  const LabelPlaces places_;
+  const Downstream downstream_;
+};
+
+// The largest rank that a fit to any training set may have: that of the first one, of as many samples as the smallest.
+Index largest_rank(const Folds& folds, const DataOptions& data) {
+  const Index n = folds.samples(), k = folds.options().folds;
+  Index most = n - (n + k - 1) / k - 1;
+  const Factors factors =
+      factorize(folds.training(0, 0), data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  for (const WhitenedDomain& domain : factors.domains) most = std::min(most, domain.rank());
+  return most;
+}
+
+// The pairs of about half of the folds beside one.
+Summary half_of(const Folds& folds, Index repeat, Index fold) {
+  const Index parts = folds.options().folds, wanted = std::max<Index>(1, parts / 2);
+  Summary half = folds.held_out(repeat, (fold + 1) % parts);
+  for (Index step = 2; step <= wanted; ++step) half.merge(folds.held_out(repeat, (fold + step) % parts));
+  return half;
+}
+
+// The choice's errors with half of the pairs, on each fold of the first repeat, and on as few as ten. Its ranks are as
+// many as half of the pairs have.
+std::vector<Errors> with_half(const Search& search, const Folds& folds, const Candidate& choice) {
+  Grid one;
+  one.candidates = {choice};
+  one.groups = {0, 1};
+  one.errors.resize(1);
+  one.feasible = {1};
+  const Index parts = folds.options().folds, tried = std::min<Index>(parts, 10);
+  for (Index k = 0; k < tried; ++k) {
+    const Index fold = k * parts / tried;
+    const Summary half = half_of(folds, 0, fold);
+    if (half.samples() < 2) return {};
+    const Index most = half.samples() - 1;
+    one.candidates[0].rank = std::min(choice.rank, most);
+    one.candidates[0].max_rank = std::min(choice.max_rank, most);
+    search.measure(one, nullptr, half, 0, fold);
+    if (one.feasible[0] == 0) return {};
+  }
+  return one.errors[0];
+}
+
 }  // namespace
 
 TuneResult tune(const Folds& folds, const TuneOptions& given) {
   if (folds.domains() < 2) throw InvalidInput("tuning needs two domains or more; these folds have 1");
   const Matrix weights = weights_of(given.graph, folds.domains());
-  const std::vector<bool> spectrum(static_cast<std::size_t>(folds.domains()), true);
-  const TuneOptions options = completed(given, folds);
+  check_folds(folds);
+  const TuneOptions options = completed(given, folds, given.ranks.empty() ? largest_rank(folds, given.data) : 0);
   Grid grid = make_grid(options, !given.max_ranks.empty());
-  const Matrix references = references_of(options.pairs);
-  Baselines baselines(folds, options, references);
-  const LabelPlaces places = find_places(options.labels, options.pairs);
+  const Search search(folds, options, weights);
+  Baselines baselines(folds, options, search.references());
   const Index parts = folds.options().folds;
-  std::vector<std::string> remarks;
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {
     for (Index fold = 0; fold < parts; ++fold) {
-      const Factors training = factorize(folds.training(repeat, fold), options.data, spectrum);
-      const Directions directions = directions_of(training);
-      if (repeat == 0 && fold == 0) remarks = remarks_of_units(training, options);
-      HeldOut held = hold_out(folds.held_out(repeat, fold), directions);
-      if (options.labels.samples != nullptr) {
-        add_labels(held, options.labels, places, directions, folds, repeat, fold);
-      }
-      if (options.pairs.X1 != nullptr) add_pairs(held, options.pairs, references, directions, folds, repeat, fold);
-      if (!options.matched.samples.empty()) add_views(held, options.matched, directions, folds, repeat, fold);
-      score(grid, reduce(training), held, weights);
-      baselines.add(held, directions, repeat, fold);
+      search.measure(grid, &baselines, folds.training(repeat, fold), repeat, fold);
       if (options.progress) {
         options.progress(static_cast<double>(repeat * parts + fold + 1) / static_cast<double>(folds.repeats() * parts));
       }
     }
   }
   baselines.finish();
+  constexpr Index kSteadyFold = 5;  // pairs
+  if (folds.samples() < kSteadyFold * parts) baselines.even_out(grid.errors);
   TuneResult result = choose(grid, baselines, folds, options);
-  result.remarks.insert(result.remarks.end(), remarks.begin(), remarks.end());
+  recommend(result, with_half(search, folds, result.choice()));
+  for (std::string& remark : remarks_of_units(folds, options)) result.remarks.push_back(std::move(remark));
   return result;
 }
 

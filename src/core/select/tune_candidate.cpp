@@ -38,6 +38,8 @@ const char* name(Criterion criterion) {
       return "likelihood";
     case Criterion::partner:
       return "partner";
+    case Criterion::downstream:
+      return "downstream";
   }
   return "?";
 }
@@ -64,15 +66,16 @@ std::string Candidate::covariance_name() const {
   return has_rank(family) ? fmt::format("{}:{}", name(family), rank) : name(family);
 }
 
-Regularization Candidate::regularization() const { return {max_rank, ridge}; }
+Regularization Candidate::regularization() const { return {max_rank, ridge, towards}; }
 
 FitOptions Candidate::options(const DataOptions& data) const {
-  return {data.rank_tol, max_rank, ridge, data.extra, {}, data.device, data.scale};
+  return {data.rank_tol, max_rank, ridge, data.extra, {}, data.device, data.scale, towards};
 }
 
 std::string Candidate::description() const {
-  return fmt::format("{}, {}, ridge {}", covariance_name(),
-                     max_rank == 0 ? "all ranks" : fmt::format("max rank {}", max_rank), name(ridge));
+  return fmt::format("{}, {}, ridge {}{}", covariance_name(),
+                     max_rank == 0 ? "all ranks" : fmt::format("max rank {}", max_rank), name(ridge),
+                     towards == Towards::identity ? " towards identity" : "");
 }
 
 Model fit(const Summary& summary, const Candidate& candidate, const DataOptions& data,

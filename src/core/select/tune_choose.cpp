@@ -3,6 +3,7 @@
 #include <cgmca/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,28 +53,40 @@ std::size_t least(const TuneResult& result, const std::vector<std::size_t>& tria
   });
 }
 
-std::size_t simplest(const TuneResult& result, const std::vector<std::size_t>& trials) {
-  return *std::min_element(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-    return simpler(result.trials[a].candidate, result.trials[b].candidate);
-  });
-}
-
 // Of trials that the criterion cannot tell from the best.
 std::size_t pick(const TuneResult& result, std::vector<std::size_t> alike) {
-  switch (result.criterion) {
-    case Criterion::likelihood:
-    case Criterion::partner:
-      return result.best;
-    case Criterion::classification: {
-      std::vector<std::size_t> likelihoods;
-      std::copy_if(alike.begin(), alike.end(), std::back_inserter(likelihoods),
-                   [&](std::size_t t) { return !has_rank(result.trials[t].candidate.family); });
-      return likelihoods.empty() ? least(result, alike, *result.tie_break)
-                                 : least(result, likelihoods, result.criterion);
+  if (result.criterion != Criterion::classification) return result.best;
+  std::vector<std::size_t> likelihoods;
+  std::copy_if(alike.begin(), alike.end(), std::back_inserter(likelihoods),
+               [&](std::size_t t) { return !has_rank(result.trials[t].candidate.family); });
+  return likelihoods.empty() ? least(result, alike, *result.tie_break) : least(result, likelihoods, result.criterion);
+}
+
+// Of each fold the error of the setting that the other folds of its repeat choose.
+Score expected(const Grid& grid, const std::vector<std::size_t>& places, Criterion criterion, Index folds) {
+  const auto c = static_cast<std::size_t>(criterion);
+  const auto parts = static_cast<std::size_t>(folds);
+  std::vector<Errors> found;
+  for (std::size_t first = 0; first < grid.errors[places[0]].size(); first += parts) {
+    std::vector<double> sums;
+    for (const std::size_t t : places) {
+      double sum = 0;
+      for (std::size_t f = 0; f < parts; ++f) sum += grid.errors[t][first + f][c];
+      sums.push_back(sum);
     }
-    default:
-      return simplest(result, alike);
+    for (std::size_t f = 0; f < parts; ++f) {
+      double least = std::numeric_limits<double>::infinity();
+      Errors chosen = grid.errors[places[0]][first + f];
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        const Errors& own = grid.errors[places[k]][first + f];
+        if (!(sums[k] - own[c] < least)) continue;
+        least = sums[k] - own[c];
+        chosen = own;
+      }
+      found.push_back(chosen);
+    }
   }
+  return score_of(found, nullptr, criterion, folds);
 }
 
 std::string plural(std::size_t count, const char* what) {
@@ -101,7 +114,7 @@ void add_remarks(TuneResult& result, const std::vector<Errors>& chosen, const Ba
         "these {} cannot tell any of the {} apart: the choice rests on {}",
         plural(static_cast<std::size_t>(result.samples), result.domains == 2 ? "pair" : "matched sample"),
         plural(result.alike, "setting"),
-        result.tie_break ? fmt::format("their error of {}", name(*result.tie_break)) : "the rule for ties"));
+        result.tie_break ? fmt::format("their error of {}", name(*result.tie_break)) : "the least mean error"));
   }
   const bool classes = result.criterion == Criterion::classification;
   const bool many = result.domains > 2;
@@ -113,11 +126,31 @@ void add_remarks(TuneResult& result, const std::vector<Errors>& chosen, const Ba
                                                   : "the mean of the target domain";
   const std::string plain = many ? "classifying by all features as they are, without a map,"
                                  : "leaving the samples as they are, without a map,";
-  for (const auto& [baseline, errors] :
-       {std::pair(plain, &baselines.unmapped), std::pair(alone, &baselines.target_only)}) {
+  const std::string moved = "moving the samples by the difference of the means";
+  for (const auto& [baseline, errors] : {std::pair(plain, &baselines.unmapped), std::pair(moved, &baselines.offset),
+                                         std::pair(alone, &baselines.target_only)}) {
     std::string sentence = verdict(baseline, *errors, chosen, result);
     if (!sentence.empty()) result.remarks.push_back(std::move(sentence));
   }
+}
+
+// Errors fall as a power of the number of pairs, no faster than 1/n: e(n) = e_2 (n/n_2)^-γ through two of them.
+double extrapolated(double n1, double e1, double n2, double e2, double n) {
+  const double power = std::min(1.0, std::log(e1 / e2) / std::log(n2 / n1));
+  return e2 * std::pow(n / n2, -power);
+}
+
+std::string what_more_would_bring(const TuneResult& result) {
+  const Score& half = result.with_half;
+  if (!std::isfinite(half.mean)) return "There are too few to tell what more of them would bring.";
+  const auto n = static_cast<double>(result.samples), k = static_cast<double>(result.folds.folds);
+  const double now = result.trials[result.chosen][result.criterion].mean, half_size = n * std::floor(k / 2) / k;
+  const char* noun = result.domains == 2 ? "pairs" : "matched samples";
+  std::string text = fmt::format("With {:.0f} {} the error is {:.3g}, with {:.0f} it is {:.3g}", half_size, noun,
+                                 half.mean, n * (k - 1) / k, now);
+  if (!(now > 0 && half.mean > now)) return text + fmt::format(": more {} promise little.", noun);
+  const double more = extrapolated(half_size, half.mean, n * (k - 1) / k, now, 2 * n);
+  return text + fmt::format(": {:.0f} would bring about {:.3g}.", 2 * n, more);
 }
 
 std::vector<std::size_t> collect(TuneResult& result, const Grid& grid, const Folds& folds, const TuneOptions& options) {
@@ -152,6 +185,7 @@ TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& fol
   result.folds.repeats = folds.repeats();
   result.scale = options.data.scale;
   result.unmapped = scores_of(baselines.unmapped, result.folds.folds);
+  result.offset = scores_of(baselines.offset, result.folds.folds);
   result.target_only = scores_of(baselines.target_only, result.folds.folds);
   const std::vector<std::size_t> places = collect(result, grid, folds, options);
   const auto errors = [&](std::size_t t) -> const std::vector<Errors>& { return grid.errors[places[t]]; };
@@ -174,8 +208,40 @@ TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& fol
     result.tie_break = options.pairs.X1 != nullptr ? Criterion::partner : Criterion::translation;
   }
   result.chosen = pick(result, alike);
+  result.expected = expected(grid, places, result.criterion, result.folds.folds);
   add_remarks(result, errors(result.chosen), baselines);
   return result;
+}
+
+void recommend(TuneResult& result, const std::vector<Errors>& with_half) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  result.with_half = {kUnknown, kUnknown};
+  if (with_half.size() > 1) {
+    result.with_half = score_of(with_half, nullptr, result.criterion, static_cast<Index>(with_half.size()));
+  }
+  const auto c = static_cast<std::size_t>(result.criterion);
+  result.recommendation.push_back(fmt::format("Chosen by {} over {} {}: {}.", name(result.criterion), result.samples,
+                                              result.domains == 2 ? "pairs" : "matched samples",
+                                              result.choice().description()));
+  std::vector<std::string> others;
+  std::string first;
+  double least = result.trials[result.chosen].scores[c].mean;
+  for (const auto& [what, scores] :
+       {std::pair("no map", &result.unmapped),
+        {"the difference of the means", &result.offset},
+        {result.criterion == Criterion::classification ? "the target alone" : "the mean", &result.target_only}}) {
+    const double error = (*scores)[c].mean;
+    if (!std::isfinite(error)) continue;
+    others.push_back(fmt::format("{} {:.3g}", what, error));
+    if (error >= least) continue;
+    least = error;
+    first = what;
+  }
+  std::string compared = fmt::format("Its error on new samples is expected to be {:.3g} ± {:.2g}", result.expected.mean,
+                                     result.expected.standard_error);
+  if (!others.empty()) compared += fmt::format("; without a fit it is {}", fmt::join(others, ", "));
+  result.recommendation.push_back(first.empty() ? compared + "." : fmt::format("Use {} instead. {}.", first, compared));
+  result.recommendation.push_back(what_more_would_bring(result));
 }
 
 }  // namespace cgmca

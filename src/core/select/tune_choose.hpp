@@ -11,4 +11,7 @@ namespace cgmca {
 // Throws InvalidInput where nothing of the grid is feasible, or the criterion is known of none.
 TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& folds, const TuneOptions& options);
 
+// Fills in the error with half of the pairs, of which there may be none, and the recommendation in words.
+void recommend(TuneResult& result, const std::vector<Errors>& with_half);
+
 }  // namespace cgmca

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "core/fit/assemble.hpp"
 #include "core/fit/multi.hpp"
@@ -17,13 +18,14 @@
 namespace cgmca {
 namespace {
 
-std::vector<Index> series_up_to(Index limit) {  // 1, 2, 5, 10, 20, 50, …
+std::vector<Index> series_up_to(Index limit) {  // 1, 2, 5, 10, 20, 50, …, limit
   std::vector<Index> values;
   for (Index decade = 1; decade <= limit; decade *= 10) {
     for (Index step : {1, 2, 5}) {
-      if (step * decade <= limit) values.push_back(step * decade);
+      if (step * decade < limit) values.push_back(step * decade);
     }
   }
+  values.push_back(limit);
   return values;
 }
 
@@ -41,11 +43,23 @@ std::vector<Family> families_for(Criterion criterion, Index domains) {
   }
 }
 
-TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
-  const Index k = folds.options().folds, n = folds.samples();
-  const Index training = n - (n + k - 1) / k;  // the smallest
-  Index most = training - 1;
-  for (const Domain domain : all_domains(folds.domains())) most = std::min(most, folds.dimension(domain));
+bool same_features(const Folds& folds) {
+  return folds.domains() == 2 && folds.dimension(Domain::one) == folds.dimension(Domain::two);
+}
+
+// f, called by one thread at a time: candidates are measured side by side.
+std::function<Matrix(const Matrix&)> by_one_thread(std::function<Matrix(const Matrix&)> f) {
+  const auto door = std::make_shared<std::mutex>();
+  return [door, f = std::move(f)](const Matrix& X) {
+    const std::lock_guard<std::mutex> alone(*door);
+    Matrix found = f(X);
+    if (found.cols() == X.cols()) return found;
+    throw InvalidInput(fmt::format("downstream gives {}×{} numbers for {} samples; it must give one column for each",
+                                   found.rows(), found.cols(), X.cols()));
+  };
+}
+
+TuneOptions with_defaults(TuneOptions options, const Folds& folds, Index most) {
   if (options.ranks.empty()) options.ranks = series_up_to(most);
   if (options.max_ranks.empty()) {
     for (Index rank : series_up_to(most)) {
@@ -53,12 +67,23 @@ TuneOptions with_defaults(TuneOptions options, const Folds& folds) {
     }
     options.max_ranks.push_back(0);
   }
-  if (options.ridges.empty()) options.ridges = {0.0, 0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, Ridge::from_data()};
+  if (options.ridges.empty()) {
+    options.ridges = {
+        0.0, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100., 1e3, 1e9, Ridge::from_data()};
+  }
   if (!options.criterion) {
     const bool labels = options.labels.samples != nullptr || !options.matched.samples.empty();
     options.criterion = labels ? Criterion::classification : Criterion::translation;
   }
   if (options.families.empty()) options.families = families_for(*options.criterion, folds.domains());
+  if (options.towards.empty()) {
+    options.towards = {Towards::zero};
+    const bool translates = options.criterion == Criterion::translation ||
+                            options.criterion == Criterion::translation_to2 ||
+                            options.criterion == Criterion::downstream;
+    if (translates && same_features(folds) && !options.data.scale) options.towards.push_back(Towards::identity);
+  }
+  if (options.downstream) options.downstream = by_one_thread(std::move(options.downstream));
   return options;
 }
 
@@ -110,6 +135,7 @@ void check_many(const TuneOptions& options, const Folds& folds) {
   if (options.labels.samples != nullptr || options.pairs.X1 != nullptr) {
     refuse("TransferLabels or PairSamples", "More domains have MatchedLabels");
   }
+  if (options.downstream) refuse("downstream", "Choose by translation");
   if (!options.matched.samples.empty()) check_matched(options.matched, folds);
   if (criterion == Criterion::classification && options.matched.samples.empty()) {
     throw InvalidInput("classification needs labels of the matched samples (TuneOptions::matched)");
@@ -117,20 +143,25 @@ void check_many(const TuneOptions& options, const Folds& folds) {
 }
 
 void check(const TuneOptions& options, const Folds& folds) {
-  if (folds.samples() < 2 * folds.options().folds) {
-    throw TooFewSamples(folds.domains() == 2
-                            ? fmt::format("{} pairs for {} folds; each fold needs at least 2 pairs", folds.samples(),
-                                          folds.options().folds)
-                            : fmt::format("{} matched samples for {} folds; each fold needs at least 2",
-                                          folds.samples(), folds.options().folds));
+  for (const Towards towards : options.towards) {
+    if (towards == Towards::zero) continue;
+    if (options.data.scale) {
+      throw InvalidInput("translations towards identity need features in their own units; leave out scale");
+    }
+    if (same_features(folds)) continue;
+    throw InvalidInput("translations towards identity are for two domains of the same features; these are others");
   }
   for (Index rank : options.ranks) {
     if (rank < 1) throw InvalidInput(fmt::format("a rank of {} in the grid; give at least 1", rank));
   }
   if (folds.domains() > 2) return check_many(options, folds);
   if (!options.matched.samples.empty()) throw InvalidInput("MatchedLabels are of more than two domains, not of two");
-  if (options.criterion == Criterion::partner && options.pairs.X1 == nullptr) {
-    throw InvalidInput("the criterion partner needs the pairs themselves (TuneOptions::pairs)");
+  if ((options.criterion == Criterion::partner || options.downstream) && options.pairs.X1 == nullptr) {
+    throw InvalidInput(fmt::format("the criterion {} needs the pairs themselves (TuneOptions::pairs)",
+                                   options.downstream ? "downstream" : "partner"));
+  }
+  if (options.criterion == Criterion::downstream && !options.downstream) {
+    throw InvalidInput("the criterion downstream needs what is done with domain 1 (TuneOptions::downstream)");
   }
   if (options.pairs.X1 != nullptr) check_pairs(options.pairs, folds);
   const TransferLabels& labels = options.labels;
@@ -154,8 +185,16 @@ void check(const TuneOptions& options, const Folds& folds) {
 
 }  // namespace
 
-TuneOptions completed(TuneOptions options, const Folds& folds) {
-  options = with_defaults(std::move(options), folds);
+void check_folds(const Folds& folds) {
+  const Index n = folds.samples(), k = folds.options().folds;
+  const char* noun = folds.domains() == 2 ? "pair" : "matched sample";
+  if (n < k) throw TooFewSamples(fmt::format("{} {}s for {} folds; each fold needs at least 1", n, noun, k));
+  if (n - (n + k - 1) / k >= 2) return;
+  throw TooFewSamples(fmt::format("{} {}s for {} folds; without a fold at least 2 must be left", n, noun, k));
+}
+
+TuneOptions completed(TuneOptions options, const Folds& folds, Index most) {
+  options = with_defaults(std::move(options), folds, most);
   check(options, folds);
   return options;
 }
@@ -165,6 +204,7 @@ Grid make_grid(const TuneOptions& options, bool every) {
   const auto size = [](Index rank) { return rank == 0 ? std::numeric_limits<Index>::max() : rank; };
   const Index largest = *std::max_element(options.max_ranks.begin(), options.max_ranks.end(),
                                           [&](Index a, Index b) { return size(a) < size(b); });
+  const Index most = *std::max_element(options.ranks.begin(), options.ranks.end());
   Grid grid;
   for (const Index max_rank : options.max_ranks) {
     for (const Ridge& ridge : options.ridges) {
@@ -175,7 +215,15 @@ Grid make_grid(const TuneOptions& options, bool every) {
           if (max_rank == largest) grid.candidates.push_back({family, 0, max_rank, ridge});
           continue;
         }
-        for (const Index rank : options.ranks) grid.candidates.push_back({family, rank, max_rank, ridge});
+        for (const Index rank : options.ranks) {
+          for (const Towards towards : options.towards) {
+            const bool whole = rank == most && max_rank == largest;
+            const bool only = options.towards.size() == 1;
+            if (towards == Towards::zero || whole || only) {
+              grid.candidates.push_back({family, rank, max_rank, ridge, towards});
+            }
+          }
+        }
       }
     }
   }
@@ -187,16 +235,16 @@ Grid make_grid(const TuneOptions& options, bool every) {
 
 namespace {
 
-// The errors of fits to the factors of one group: those of two domains share an SVD of B.
-std::function<Errors(const Covariance&)> errors_of(const Factors& factors, const HeldOut& held, const Matrix& weights) {
+// Fits to the factors of one group: those of two domains share an SVD of B.
+std::function<Model(const Covariance&)> fits_of(const Factors& factors, const Matrix& weights) {
   if (factors.count() > 2) {
     return [&](const Covariance& C) {
       const std::vector<Covariance> all(factors.domains.size(), C);
-      return measure_views(assemble(multi::match_quickly(factors, all, weights), factors), held, weights);
+      return assemble(multi::match_quickly(factors, all, weights), factors);
     };
   }
   const auto svd = std::make_shared<const linalg::ArraySvd>(factors.B().on().thin_svd(factors.B()));
-  return [&, svd](const Covariance& C) { return measure(assemble(solve(factors, *svd, C, C), factors), held); };
+  return [&, svd](const Covariance& C) { return assemble(solve(factors, *svd, C, C), factors); };
 }
 
 }  // namespace
@@ -207,16 +255,29 @@ void score(Grid& grid, const Factors& training, const HeldOut& held, const Matri
     const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
     if (first == end) return;
     const Factors factors = regularize(training, grid.candidates[first].regularization());
-    const auto errors = errors_of(factors, held, weights);
+    const auto fitted = fits_of(factors, weights);
+    std::vector<std::size_t> measured;
+    std::vector<Matrix> used;
     for (std::size_t t = first; t < end; ++t) {
       if (grid.feasible[t] == 0) continue;
+      const Candidate& candidate = grid.candidates[t];
       try {
-        grid.errors[t].push_back(errors(grid.candidates[t].covariance()));
+        const Model model = fitted(candidate.covariance());
+        grid.errors[t].push_back(factors.count() > 2 ? measure_views(model, held, weights)
+                                                     : measure(model, held, candidate.towards));
+        if (held.downstream == nullptr) continue;
+        measured.push_back(t);
+        used.push_back(estimates(model, held, candidate.towards));
       } catch (const Infeasible&) {
         grid.feasible[t] = 0;
       } catch (const Saturated&) {  // a likelihood without a ridge
         grid.feasible[t] = 0;
       }
+    }
+    if (measured.empty()) return;
+    const std::vector<double> errors = downstream_errors(held, used);
+    for (std::size_t k = 0; k < measured.size(); ++k) {
+      error_of(grid.errors[measured[k]].back(), Criterion::downstream) = errors[k];
     }
   });
 }

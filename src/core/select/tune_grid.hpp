@@ -9,8 +9,11 @@
 
 namespace cgmca {
 
-// The options with everything that was left open filled in. Throws InvalidInput and TooFewSamples.
-TuneOptions completed(TuneOptions options, const Folds& folds);
+// The options with everything that was left open filled in. `most`: the largest rank that training sets have. Throws
+// InvalidInput and TooFewSamples.
+TuneOptions completed(TuneOptions options, const Folds& folds, Index most);
+// Throws TooFewSamples where a fold, or what it leaves, would hold too few.
+void check_folds(const Folds& folds);
 
 // The candidates in groups that share a factorization of B: of one max_rank and ridge.
 struct Grid {

@@ -1,7 +1,10 @@
 #include "core/select/tune_held_out.hpp"
 
 #include <cgmca/classify.hpp>
+#include <cgmca/error.hpp>
 #include <cgmca/translate.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +61,94 @@ HeldOut hold_out(const Summary& part, const Directions& training) {
     held.total.push_back(scaled.squaredNorm());
     held.outside.push_back(std::max(0.0, held.total[i] - held.H[i].squaredNorm()));
   }
+  held.comparable = all.size() == 2 && all[0].rows() == all[1].rows();
+  if (!held.comparable) return held;
+  const Matrix R = all[0] - all[1];
+  for (std::size_t i = 0; i < 2; ++i) {
+    held.apart[i] = training.scaled(R, static_cast<Domain>(i + 1)).squaredNorm();
+    held.R_inside[i] = AtB(training.U[i], R);
+  }
+  held.overlap = AtB(training.U[0], training.U[1]);
   return held;
+}
+
+Downstream downstream_of(const TuneOptions& options) {
+  Downstream result;
+  if (!options.downstream) return result;
+  result.f = options.downstream;
+  const Matrix& X1 = *options.pairs.X1;
+  result.truth = result.f(X1);
+  if (result.truth.cols() != X1.cols() || result.truth.rows() == 0) {
+    throw InvalidInput(fmt::format("downstream gives {}×{} numbers for {} samples; it must give one column for each",
+                                   result.truth.rows(), result.truth.cols(), X1.cols()));
+  }
+  if (!result.truth.allFinite()) throw InvalidInput("downstream gives values that are not finite for the pairs");
+  const Vector variance =
+      (result.truth.colwise() - result.truth.rowwise().mean()).rowwise().squaredNorm() / static_cast<double>(X1.cols());
+  const Vector size = result.truth.rowwise().squaredNorm() / static_cast<double>(X1.cols());
+  const auto varies = variance.array() > thresholds::kSaturated * thresholds::kSaturated * size.array();
+  const auto outputs = static_cast<double>(varies.count());
+  if (outputs == 0) throw InvalidInput("downstream gives the same values for all pairs; nothing can be chosen by it");
+  result.weights = varies.select(1 / (variance.array() * outputs), 0.0);
+  return result;
+}
+
+namespace {
+
+// Of x̂ = x_from + (L - Θ_from Tᵀ) t, all in the training set's coordinates: left a t, right b t.                 (67)
+struct Difference {
+  Matrix from_target, from_source;  // L t: r_to×m;   Θ_from Tᵀ t: r_from×m
+};
+
+Difference difference(const Model& model, const Translation& lmmse, Domain from, const Matrix& H) {
+  const Matrix t = AB(lmmse.right, H);
+  const DomainMap& source = model.domain(from);
+  const Regularized& whitened = model.certificate.constrained[slot(from)];
+  const Index m = lmmse.right.rows();
+  const Matrix own =
+      (source.loadings.leftCols(m) - whitened.ridge * source.weights.topRows(m).transpose()) / whitened.data;
+  return {AB(lmmse.left, t), AB(own, t)};
+}
+
+// ‖x_to - x̂‖² of the held-out pairs: ‖R - U_to L t + U_from Θ Tᵀ t‖² with R = x_to - x_from.
+double missed_towards_identity(const Model& model, const HeldOut& held, const Translation& lmmse, Domain to) {
+  const auto i = slot(to), j = 1 - i;
+  const auto [target, own] = difference(model, lmmse, other(to), held.H[j]);
+  const double sign = to == Domain::one ? 1 : -1;
+  const Matrix crossed = to == Domain::one ? AB(held.overlap, own) : AtB(held.overlap, own);
+  return held.apart[i] +
+         2 * sign * (held.R_inside[j].cwiseProduct(own).sum() - held.R_inside[i].cwiseProduct(target).sum()) +
+         target.squaredNorm() + own.squaredNorm() - 2 * target.cwiseProduct(crossed).sum();
+}
+
+}  // namespace
+
+Matrix estimates(const Model& model, const HeldOut& held, Towards towards) {
+  const Directions& training = *held.directions;
+  const Translation lmmse = translation(model, Domain::two, Domain::one);
+  Matrix result;
+  if (towards == Towards::zero) {
+    result = AB(training.U[0], AB(lmmse.left, AB(lmmse.right, held.partnered)));
+    if (const Vector& D = training.scale[0]; D.size() > 0) result = D.asDiagonal() * result;
+  } else {
+    const auto [target, own] = difference(model, lmmse, Domain::two, held.partnered);
+    result = held.X2 + AB(training.U[0], target) - AB(training.U[1], own);
+  }
+  return result.colwise() + training.mean[0];
+}
+
+std::vector<double> downstream_errors(const HeldOut& held, const std::vector<Matrix>& estimates) {
+  const Index m = static_cast<Index>(held.partners.size());
+  Matrix all(estimates.front().rows(), m * std::ssize(estimates));
+  for (Index k = 0; k < std::ssize(estimates); ++k) all.middleCols(k * m, m) = estimates[static_cast<std::size_t>(k)];
+  const Downstream& used = *held.downstream;
+  const Matrix found = used.f(all), truth = used.truth(Eigen::all, held.partners);
+  std::vector<double> errors;
+  for (Index k = 0; k < std::ssize(estimates); ++k) {
+    const Matrix missed = found.middleCols(k * m, m) - truth;
+    errors.push_back(missed.rowwise().squaredNorm().dot(used.weights) / static_cast<double>(m));
+  }
+  return errors;
 }
 
 Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
@@ -164,15 +254,18 @@ void add_pairs(HeldOut& held, const PairSamples& pairs, const Matrix& references
                const Folds& folds, Index repeat, Index fold) {
   held.partners = split_of(folds, repeat, fold, folds.samples()).held_out;
   held.references = coordinates(training, Domain::one, references);
-  held.partnered = coordinates(training, Domain::two, (*pairs.X2)(Eigen::all, held.partners));
+  held.X2 = (*pairs.X2)(Eigen::all, held.partners);
+  held.X2.colwise() -= training.mean[1];
+  held.partnered = AtB(training.U[1], held.X2);
 }
 
-Errors measure(const Model& model, const HeldOut& held) {
+Errors measure(const Model& model, const HeldOut& held, Towards towards) {
   const DomainMap& one = model.domain(Domain::one);
   const DomainMap& two = model.domain(Domain::two);
   const auto translation_error = [&](Domain to) {
     const auto i = slot(to);
     const Translation lmmse = translation(model, other(to), to);
+    if (towards == Towards::identity) return missed_towards_identity(model, held, lmmse, to) / held.total[i];
     const Matrix missed = held.H[i] - AB(lmmse.left, AB(lmmse.right, held.H[1 - i]));
     return (held.outside[i] + missed.squaredNorm()) / held.total[i];
   };
@@ -183,7 +276,7 @@ Errors measure(const Model& model, const HeldOut& held) {
               held.samples / spread;
   errors[1] = translation_error(Domain::one);
   errors[2] = translation_error(Domain::two);
-  errors[3] = errors[5] = std::numeric_limits<double>::quiet_NaN();
+  errors[3] = errors[5] = errors[6] = std::numeric_limits<double>::quiet_NaN();
   errors[4] = likelihood_error(model, held);
   if (!held.query_labels.empty()) {
     const std::vector<int> found =

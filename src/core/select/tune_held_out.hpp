@@ -29,6 +29,14 @@ struct Views {
   std::vector<int> training_labels, held_out_labels;
 };
 
+// What f makes of the pairs' domain 1, and how much its outputs vary.
+struct Downstream {
+  std::function<Matrix(const Matrix&)> f;
+  Matrix truth;    // q×n: f(x_1)
+  Vector weights;  // q: 1/(variance · q), 0 for an output that does not vary
+};
+Downstream downstream_of(const TuneOptions& options);
+
 // Held-out pairs in those coordinates: for every linear f, Σ_j ‖f(y_1j, y_2j)‖² = ‖f(H_1, H_2)‖_F².
 struct HeldOut {
   double samples = 0;
@@ -43,6 +51,15 @@ struct HeldOut {
   Matrix references, partnered;  // all samples of domain 1, the pairs' first, and the held-out ones of domain 2
   std::vector<Index> partners;   // the place of each one's partner among the references
   Views views;                   // of MatchedLabels
+  // Of two domains of as many features: R = X_1 - X_2 of deviations from the training means, in their coordinates.
+  bool comparable = false;
+  std::array<double, 2> apart{};   // ‖D_i⁻¹ R‖²: at the scale of domain i
+  std::array<Matrix, 2> R_inside;  // U_iᵀ R
+  Matrix overlap;                  // U_1ᵀ U_2
+  // Of Criterion::downstream.
+  const Directions* directions = nullptr;
+  const Downstream* downstream = nullptr;
+  Matrix X2;  // d_2×m: the held-out pairs' deviations from the training mean
 };
 HeldOut hold_out(const Summary& part, const Directions& training);
 
@@ -76,6 +93,11 @@ double guessed_partner(Index references);  // of a partner that may be at any pl
 
 using Errors = std::array<double, kCriteria.size()>;
 inline double& error_of(Errors& errors, Criterion criterion) { return errors[static_cast<std::size_t>(criterion)]; }
-Errors measure(const Model& model, const HeldOut& held);  // of two domains
+Errors measure(const Model& model, const HeldOut& held, Towards towards);  // of two domains
+
+// Estimates of the held-out pairs' domain 1, d_1×m, for Criterion::downstream.
+Matrix estimates(const Model& model, const HeldOut& held, Towards towards);
+// The error of each of several sets of estimates, one beside the other, by one call of f.
+std::vector<double> downstream_errors(const HeldOut& held, const std::vector<Matrix>& estimates);
 
 }  // namespace cgmca

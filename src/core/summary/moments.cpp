@@ -92,13 +92,12 @@ Moments moments(const Summary& summary, SmallWeights small) {
 }
 
 std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {
-  if (summary.samples() == 1) {
-    std::vector<Matrix> H;
+  if (summary.samples() == 1) {  // which has no covariance
+    std::vector<Matrix> one;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const Vector x = summary.mean(static_cast<Domain>(i + 1));
-      H.emplace_back(std::sqrt(summary.total_weight()) * (x - points[i]));
+      one.emplace_back(std::sqrt(summary.total_weight()) * (summary.mean(static_cast<Domain>(i + 1)) - points[i]));
     }
-    return H;
+    return one;
   }
   const Summary::State& state = summary.state();
   require_two(state);

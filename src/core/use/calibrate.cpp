@@ -33,7 +33,9 @@ void add_errors(Missed& missed, const Model& training, Domain to, const std::vec
   const Translation lmmse = translation(training, training.others(to), to);
   std::vector<MatrixView> from;
   for (const Domain j : lmmse.from) from.emplace_back(H[slot(j)]);
-  const Matrix t = AB(lmmse.right, lmmse.stacked(from)), e = H[slot(to)] - AB(lmmse.left, t);
+  const Matrix t = AB(lmmse.right, lmmse.stacked(from));
+  Matrix e = H[slot(to)] - AB(lmmse.left, t);
+  if (lmmse.identity) e -= H[slot(lmmse.from.front())];
   const double n = training.total_weight;
   Matrix V = AtB(t, AB(lmmse.errors.G, t)) / (n - 1);
   V.diagonal().array() += 1;

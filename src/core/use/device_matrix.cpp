@@ -76,6 +76,9 @@ DeviceMap device_map(const Model& model, Domain domain, Device device) {
 }
 
 DeviceMap device_map(const Translation& translation, Device device) {
+  if (translation.identity) {
+    throw InvalidInput("a translation towards identity is not a map of a few scores; call the translation itself");
+  }
   return DeviceMap(std::make_shared<const DeviceMap::Inside>(backend_of(device), translation.left, translation.right,
                                                              translation.mean_from, translation.mean_to));
 }

@@ -89,8 +89,11 @@ TranslationR2 translation_r2(const Model& model, Domain to) {
   }
   const Matrix G = sample_covariance(model, from).topLeftCorner(scores, scores);
   const Vector variance = sample_variance(model, to);
-  const Vector part =
-      2 * L.cwiseProduct(C.leftCols(scores)).rowwise().sum() - linalg::AB(L, G).cwiseProduct(L).rowwise().sum();
+  const Vector own = linalg::AB(L, G).cwiseProduct(L).rowwise().sum();
+  // Towards identity L = cov(x - x_from, t), and x̂ leaves x - x_from - L t.
+  const Vector part = lmmse.identity
+                          ? Vector(variance - model.difference_variance + 2 * L.rowwise().squaredNorm() - own)
+                          : Vector(2 * L.cwiseProduct(C.leftCols(scores)).rowwise().sum() - own);
   return summed_up(part.cwiseQuotient(variance), part, variance);
 }
 

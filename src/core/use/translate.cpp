@@ -39,6 +39,13 @@ Matrix regression(const Model& model, const DomainMap& from, const DomainMap& to
   return to.loadings.leftCols(m) * model.certificate.singular_B.head(m).asDiagonal();
 }
 
+// Cov(x, t) = Θ Tᵀ of a domain's own scores, of which Θ̃ Tᵀ are the loadings.                                     (24)
+Matrix own_covariance(const Model& model, Domain domain, Index scores) {
+  const DomainMap& map = model.domain(domain);
+  const Regularized& whitened = model.certificate.constrained[slot(domain)];
+  return (map.loadings.leftCols(scores) - whitened.ridge * map.weights.topRows(scores).transpose()) / whitened.data;
+}
+
 // √Var(x_f | t), given what t explains of the variance: Σ_j w_fj Cov(x_f, t_j), for two domains ‖w_f‖².     (23) (40)
 Vector standard_error(const DomainMap& to, const Vector& explained) {
   return (to.variance - explained).cwiseMax(0).cwiseSqrt();
@@ -125,7 +132,11 @@ const char* name(Method method) {
   return "?";
 }
 
-Matrix Translation::matrix() const { return AB(left, right); }
+Matrix Translation::matrix() const {
+  Matrix L = AB(left, right);
+  if (identity) L.diagonal().array() += 1;
+  return L;
+}
 
 void Translation::check_source(const MatrixView& X) const {
   if (X.rows() == mean_from.size()) return;
@@ -136,7 +147,9 @@ void Translation::check_source(const MatrixView& X) const {
 
 Matrix Translation::operator()(const MatrixView& X, Device device) const {
   check_source(X);
-  return linalg::affine(backend_of(device), left, right, X, mean_from, mean_to);
+  Matrix result = linalg::affine(backend_of(device), left, right, X, mean_from, mean_to);
+  if (identity) result += X.colwise() - mean_from;
+  return result;
 }
 
 void Translation::check_one(Index given, Index room) const {
@@ -148,11 +161,13 @@ void Translation::check_one(Index given, Index room) const {
 void Translation::translate_into(const VectorView& x, Eigen::Ref<Vector> y) const {
   check_one(x.size(), y.size());
   linalg::affine_into(left, right, mean_from, mean_to, x.data(), y.data());
+  if (identity) y += x - mean_from;
 }
 
 void Translation::translate_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eigen::Ref<Eigen::VectorXf> y) const {
   check_one(x.size(), y.size());
   linalg::affine_into(left, right, mean_from, mean_to, x.data(), y.data());
+  if (identity) y += (x.cast<double>() - mean_from).cast<float>();
 }
 
 Matrix Translation::stacked(const std::vector<MatrixView>& X) const {
@@ -206,7 +221,14 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
   } else if (model.count() == 2) {
     result.left = regression(model, source, target);
     result.right = source.weights.topRows(result.left.cols());
-    result.standard_error = standard_error(target, result.left.rowwise().squaredNorm());
+    result.identity = model.settings.towards == Towards::identity;
+    if (result.identity) {  // x = x_from + Cov(x - x_from, t) t: the regression of the difference           (67)
+      result.left -= own_covariance(model, from.front(), result.left.cols());
+      const Vector left = model.difference_variance - result.left.rowwise().squaredNorm();
+      result.standard_error = left.cwiseMax(0).cwiseSqrt();
+    } else {
+      result.standard_error = standard_error(target, result.left.rowwise().squaredNorm());
+    }
     result.errors = error_bars(model, from.front(), to, result.left);
   } else {
     join_scores(result, model, target, to);
@@ -265,6 +287,12 @@ Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method met
   }
   Matrix left, right;
   if (method == Method::lmmse) {
+    if (model.settings.towards == Towards::identity) {
+      throw InvalidInput(
+          "translations towards identity start from the sample itself, not from its point: use a translation, or "
+          "exact, "
+          "mahalanobis or lsqr");
+    }
     if (model.count() > 2) {
       throw InvalidInput(
           fmt::format("lmmse needs to know which of {} domains a point comes from: use a translation, or "

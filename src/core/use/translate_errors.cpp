@@ -86,8 +86,9 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
     return bars;
   }
   bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
-  set_scale(bars,
-            model.sample_variance(to) - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
+  const Vector variance = model.settings.towards == Towards::identity ? model.difference_variance
+                                                                      : model.sample_variance(to);
+  set_scale(bars, variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
             chosen_degrees(model, {from}, to, samples, w.cols()));
   return bars;
 }

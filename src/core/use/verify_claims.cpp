@@ -68,6 +68,10 @@ class Claims {
       for (std::size_t j = i + 1; j < L_.size(); ++j) of_pair(i, j);
     }
     L_.size() == 2 ? of_correlations() : of_shared_directions();
+    if (model_.settings.towards == Towards::identity) {
+      const Vector found = difference_variance(plain_), units = units_[0].cwiseAbs2() + units_[1].cwiseAbs2();
+      add("difference variance", apart(model_.difference_variance, found, units) / noise_of_all_);
+    }
     of_certificate();
     return std::move(result_);
   }

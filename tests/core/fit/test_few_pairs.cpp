@@ -212,6 +212,64 @@ TEST(AutomaticRidge, DoesNotOvershoot) {
   EXPECT_LE(estimate.cwiseProduct(centred(pairs.X1)).sum() / centred(pairs.X1).squaredNorm(), 1);
 }
 
+// Spectra of two instruments on one grid. x̂_1 = μ_1 + (x_2 - μ_2) + Cov(x_1 - x_2, x_2) Θ̃_2⁻¹ (x_2 - μ_2)           (67)
+TEST(TowardsIdentity, TranslatesTheDifference) {
+  Random random(34);
+  for (const Index n : {8, 60}) {
+    const Matrix X2 = random.matrix(20, n), X1 = (X2 + 0.3 * random.matrix(20, n)).array() + 1;
+    const Matrix new2 = random.matrix(20, 5);
+    for (const Ridge& ridge : {Ridge(0.2), Ridge::from_data(), Ridge(1e9)}) {
+      FitOptions options = ridged(ridge, ridge);
+      options.towards = Towards::identity;
+      const Covariance C = Covariance::largest_identity();
+      const Model model = fit(X1, X2, C, C, options);
+      const Matrix theta = sample_covariance(X2) + model.certificate.constrained[1].ridge * Matrix::Identity(20, 20);
+      const Matrix R = cross_covariance(X1 - X2, X2) * theta.inverse();
+      const Vector mean1 = X1.rowwise().mean(), mean2 = X2.rowwise().mean();
+      const Matrix moved = new2.colwise() - mean2, expected = (moved + R * moved).colwise() + mean1;
+      const Translation found = translation(model, Domain::two, Domain::one);
+      EXPECT_LT(relative(found(new2), expected), 1e-9);
+      EXPECT_LT(relative(found.matrix(), Matrix::Identity(20, 20) + R), 1e-9);
+      Vector one(20);
+      found.translate_into(new2.col(3), one);
+      EXPECT_LT(relative(one, expected.col(3)), 1e-9);
+      if (ridge == Ridge(1e9)) {
+        EXPECT_LT(relative(expected, moved.colwise() + mean1), 1e-6);
+      }
+      const Matrix difference = centred(X1 - X2);
+      const Vector variance = difference.rowwise().squaredNorm() / static_cast<double>(n - 1);
+      EXPECT_LT(relative(model.difference_variance, variance), 1e-11);
+      EXPECT_THROW(invert(model, Domain::one, apply(model, Domain::two, new2), Method::lmmse), InvalidInput);
+      const Model same = Model::from_bytes(model.to_bytes());
+      EXPECT_EQ(same.settings.towards, Towards::identity);
+      EXPECT_EQ(translate(same, Domain::two, Domain::one, new2), found(new2));
+      for (const Claim& claim : verify(same, X1, X2).claims) EXPECT_LT(claim.difference, 1e-8) << claim.what;
+    }
+  }
+  const Matrix X1 = random.matrix(5, 20), X2 = random.matrix(4, 20);
+  FitOptions options;
+  options.towards = Towards::identity;
+  EXPECT_THROW(fit(X1, X2, Covariance::identity(2), Covariance::identity(2), options), InvalidInput);
+}
+
+// Errors of translations of new samples, relative to those promised, have a mean square of one.
+TEST(TowardsIdentity, PromisesTheErrorsOfNewSamples) {
+  Random random(35);
+  FitOptions options = ridged(0.1, 0.1);
+  options.towards = Towards::identity;
+  double squares = 0, count = 0;
+  for (int draw = 0; draw < 20; ++draw) {
+    const Matrix X2 = random.matrix(10, 240), X1 = X2 + 0.3 * X2.colwise().reverse() + 0.4 * random.matrix(10, 240);
+    const Covariance C = Covariance::largest_identity();
+    const Model model = fit(X1.leftCols(40), X2.leftCols(40), C, C, options);
+    const Translation back = translation(model, Domain::two, Domain::one);
+    const Matrix missed = back(X2.rightCols(200)) - X1.rightCols(200);
+    squares += missed.cwiseQuotient(back.standard_errors(X2.rightCols(200))).squaredNorm();
+    count += static_cast<double>(missed.size());
+  }
+  EXPECT_NEAR(squares / count, 1, 0.1);
+}
+
 TEST(ExtraSamples, NoneChangeNothing) {
   Random random(6);
   const Pairs pairs = random_pairs(random, 7, 6, 30);

@@ -47,7 +47,6 @@ def estimates(model, master, slave, y, new, new_master):
         make_pipeline(PCA(count), LinearRegression()).fit(slave, master).predict(new))
     yield "direct standardization, ridge by cross-validation", predict(
         RidgeCV(10.0 ** np.arange(-8, 5)).fit(slave, master).predict(new))
-    yield "PLS from slave to master", predict(pls(slave, master).predict(new))
     yield "ours, default", predict(translated(cgmca.MCA(), master, slave, new))
     yield "ours, ridge auto", predict(translated(cgmca.MCA(ridge="auto"), master, slave, new))
     yield "ours, tune", predict(translated(cgmca.tune(master, slave).estimator, master, slave, new))

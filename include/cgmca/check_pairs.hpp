@@ -1,4 +1,4 @@
-// Which pairs are wrong: swapped, mismatched, or displaced by some rows (docs/method.md section 10).
+// Which pairs are wrong: swapped, mismatched, or displaced by some rows (docs/method.md section 12).
 //
 // Each pair is judged by how much likelier its two samples are together than apart, given a fit to the other pairs. Pairs
 // that are shuffled on purpose say what a wrong pair looks like, so nothing is assumed of its distribution.
@@ -40,10 +40,10 @@ struct Displacement {
 
 // What the check found.
 struct PairCheck {
-  Vector probability;             // n: that pair j is right
-  Vector log_ratio;               // n: log p(x_1, x_2)/(p(x_1) p(x_2)) by the fit to other pairs          (74)
-  Vector p_values;                // n: the share of shuffled pairs that are at least as likely
-  std::vector<Index> confirmed;   // pairs that are right, at the false discovery rate
+  Vector probability;                 // n: that pair j is right
+  Vector log_ratio;                   // n: log p(x_1, x_2)/(p(x_1) p(x_2)) by the fit to other pairs          (74)
+  Vector p_values;                    // n: the share of shuffled pairs that are at least as likely
+  std::vector<Index> confirmed;       // pairs that are right, at the false discovery rate
   std::vector<SuspectPair> suspects;  // the most suspicious first
   std::vector<Displacement> displacements;  // runs of rows whose partner is some rows away
   double right = 1;                         // the share of pairs that are right, as estimated

@@ -2,7 +2,7 @@
 //
 // Samples of the new domain are matched with samples of one of the model's domains or more. Its map minimizes
 //   Σ_j w_j E‖A x + b - z_j‖²   subject to   A Θ̃ Aᵀ = C,   z_j = A_j (x_j - μ_j) of the matched domains j          (70)
-// which has a closed form, so that the bound of its certificate is attained. docs/method.md section 9
+// which has a closed form, so that the bound of its certificate is attained. docs/method.md section 11
 //
 // Example:
 //   const Model model = fit(X1, X2, C, C);

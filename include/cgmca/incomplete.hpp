@@ -1,4 +1,4 @@
-// Samples that lack whole domains, and the fit to them (docs/method.md section 11).
+// Samples that lack whole domains, and the fit to them (docs/method.md section 13).
 //
 // One summary is kept for each pattern of presence: of the samples that have domains 1 and 2, of those that have 2 alone,
 // and so on. Mean and covariance of all features are estimated by EM from these summaries, without another pass over the

@@ -116,8 +116,8 @@ struct TuneOptions {
   std::function<Matrix(const Matrix& X1)> downstream;  // f, for downstream: d1×n → q×n; called by one thread at a time
   MatchedLabels matched;                               // for more than two domains, instead of labels and pairs
   Graph graph = "full";                                // for more than two domains, as that of a fit
-  DataOptions data;                                    // rank_tol, extra samples, and scale, with which errors are of scaled features
-  std::function<void(double done)> progress;           // told the part done after each training set; may throw to stop
+  DataOptions data;  // rank_tol, extra samples, and scale, with which errors are of scaled features
+  std::function<void(double done)> progress;  // told the part done after each training set; may throw to stop
 };
 
 // An error on held-out samples.
@@ -160,9 +160,9 @@ struct TuneResult {
   std::vector<std::string> remarks;
   // Three sentences: what was chosen, how it compares with the baselines, what more pairs would bring.
   std::vector<std::string> recommendation;
-  Index domains = 2;  // m
-  Index samples = 0;  // matched ones
-  FoldOptions folds;  // with the repeats that were made
+  Index domains = 2;   // m
+  Index samples = 0;   // matched ones
+  FoldOptions folds;   // with the repeats that were made
   bool scale = false;  // as it was asked for
 
   const Candidate& choice() const { return trials[chosen].candidate; }  // the one to use

@@ -418,7 +418,9 @@ std::string describe_text(const TuneResult& result) {
   text += fmt::format("* best, → {}: --cov {}{}{}{}\n", rule_text(result), choice.covariance_name(),
                       choice.max_rank > 0 ? fmt::format(" --max-rank {}", choice.max_rank) : "",
                       choice.ridge == Ridge(0) ? "" : fmt::format(" --ridge {}", name(choice.ridge)),
-                      choice.towards == Towards::identity ? " --towards identity" : result.scale ? " --scale" : "");
+                      choice.towards == Towards::identity ? " --towards identity"
+                      : result.scale                      ? " --scale"
+                                                          : "");
   text += fmt::format("{}\n", fmt::join(result.recommendation, "\n"));
   for (const std::string& remark : result.remarks) text += fmt::format("note: {}\n", remark);
   return text;

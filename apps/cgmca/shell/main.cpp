@@ -225,10 +225,10 @@ int main(int argc, char** argv) {
                "cgmca");
   try {
     add_common_options(app, session);
-    for (auto* add : {add_fit, add_verify, add_translate, add_report, add_apply, add_fuse, add_extend, add_pairs_command,
-                      add_info, add_summarize, add_merge, add_index, add_tune, add_tests, add_explain, add_diagnose,
-                      add_bootstrap, add_export,
-                      add_reproduce, add_completion, add_man}) {
+    for (auto* add :
+         {add_fit,           add_verify,   add_translate, add_report, add_apply,     add_fuse,       add_extend,
+          add_pairs_command, add_info,     add_summarize, add_merge,  add_index,     add_tune,       add_tests,
+          add_explain,       add_diagnose, add_bootstrap, add_export, add_reproduce, add_completion, add_man}) {
       add(app, session);
     }
     teach(app);

@@ -1,4 +1,4 @@
-// EM on the summaries of patterns of presence.                                             docs/method.md section 11
+// EM on the summaries of patterns of presence.                                             docs/method.md section 13
 #pragma once
 
 #include <cgmca/types.hpp>

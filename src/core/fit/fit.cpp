@@ -127,9 +127,9 @@ Factorization::Factorization(const Summary& summary, const DataOptions& options)
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
   std::optional<Summary> moved;
-  inside_ = std::make_unique<const Inside>(
-      Inside{summary.state().info, factorize(placed(summary, options.device, moved), options, spectrum),
-             {options.rank_tol, {}, {}, options.scale}});
+  inside_ = std::make_unique<const Inside>(Inside{summary.state().info,
+                                                  factorize(placed(summary, options.device, moved), options, spectrum),
+                                                  {options.rank_tol, {}, {}, options.scale}});
 }
 Factorization::~Factorization() = default;
 Factorization::Factorization(Factorization&&) noexcept = default;

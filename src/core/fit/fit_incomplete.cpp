@@ -1,4 +1,4 @@
-// The fit to samples that lack whole domains.                                              docs/method.md section 11
+// The fit to samples that lack whole domains.                                              docs/method.md section 13
 #include <cgmca/error.hpp>
 #include <cgmca/fit.hpp>
 #include <cgmca/incomplete.hpp>

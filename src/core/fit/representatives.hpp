@@ -1,4 +1,4 @@
-// Samples that stand for what EM has found of incomplete ones.                             docs/method.md section 11
+// Samples that stand for what EM has found of incomplete ones.                             docs/method.md section 13
 #pragma once
 
 #include <cgmca/incomplete.hpp>

@@ -116,16 +116,16 @@ class WideWhitening final : public Whitening {
 // A domain whitened, and what the later stages need to know of it.
 struct WhitenedDomain {
   std::shared_ptr<const Whitening> whitening;
-  Index features = 0;        // d of the measurements, the unit of ridges; tuning has fewer coordinates
-  Vector mean;               // d, of the features as they are
-  Vector scale;              // D: d, what they were divided by before all that follows; empty: 1
-  double total_weight = 0;   // of its samples, extra ones included
-  Vector variance;           // d: diagonal of Θ, of Θ̃ once regularized
-  double trace = 0;          // tr Θ
-  double condition = 1;      // κ(L), before anything is regularized
-  double tolerance = 0;      // s_j > tolerance · s_1 held
-  Regularized covariance;    // Θ̃
-  std::string route;         // the routines that whitened it
+  Index features = 0;       // d of the measurements, the unit of ridges; tuning has fewer coordinates
+  Vector mean;              // d, of the features as they are
+  Vector scale;             // D: d, what they were divided by before all that follows; empty: 1
+  double total_weight = 0;  // of its samples, extra ones included
+  Vector variance;          // d: diagonal of Θ, of Θ̃ once regularized
+  double trace = 0;         // tr Θ
+  double condition = 1;     // κ(L), before anything is regularized
+  double tolerance = 0;     // s_j > tolerance · s_1 held
+  Regularized covariance;   // Θ̃
+  std::string route;        // the routines that whitened it
 
   Index rank() const { return whitening->rank(); }
   const SpectrumWhitening* spectrum() const { return dynamic_cast<const SpectrumWhitening*>(whitening.get()); }

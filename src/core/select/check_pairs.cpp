@@ -1,4 +1,4 @@
-// Wrong pairs.                                                                            docs/method.md section 10
+// Wrong pairs.                                                                            docs/method.md section 12
 #include <cgmca/check_pairs.hpp>
 #include <cgmca/error.hpp>
 

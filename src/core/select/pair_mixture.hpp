@@ -1,4 +1,4 @@
-// A mixture of right and wrong pairs, calibrated by pairs that were shuffled on purpose.          docs/method.md section 10
+// A mixture of right and wrong pairs, calibrated by pairs that were shuffled on purpose.          docs/method.md section 12
 #pragma once
 
 #include <cgmca/types.hpp>

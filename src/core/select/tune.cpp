@@ -21,8 +21,8 @@ std::vector<std::string> remarks_of_units(const Folds& folds, const TuneOptions&
                        [](const auto& one) { return one == std::remove_cvref_t<decltype(one)>{}; });
   };
   if (options.data.scale || (is_plain(options.ridges) && is_plain(options.max_ranks))) return remarks;
-  const Factors training =
-      factorize(folds.training(0, 0), options.data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  const Factors training = factorize(folds.training(0, 0), options.data,
+                                     std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
   for (std::size_t i = 0; i < training.domains.size(); ++i) {
     std::string sentence = units_decide(static_cast<Domain>(i + 1), training.domains[i].variance);
     if (!sentence.empty()) remarks.push_back(std::move(sentence));

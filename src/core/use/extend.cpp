@@ -1,4 +1,4 @@
-// A new domain in a frozen space.                                                          docs/method.md section 9
+// A new domain in a frozen space.                                                          docs/method.md section 11
 #include <cgmca/error.hpp>
 #include <cgmca/extend.hpp>
 

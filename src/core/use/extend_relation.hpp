@@ -1,4 +1,4 @@
-// What matched samples say of a domain that is added to a model, and the domain whitened.       docs/method.md section 9
+// What matched samples say of a domain that is added to a model, and the domain whitened.       docs/method.md section 11
 #pragma once
 
 #include <cgmca/extend.hpp>

@@ -86,8 +86,8 @@ ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w
     return bars;
   }
   bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
-  const Vector variance = model.settings.towards == Towards::identity ? model.difference_variance
-                                                                      : model.sample_variance(to);
+  const Vector variance =
+      model.settings.towards == Towards::identity ? model.difference_variance : model.sample_variance(to);
   set_scale(bars, variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
             chosen_degrees(model, {from}, to, samples, w.cols()));
   return bars;

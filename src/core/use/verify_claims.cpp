@@ -265,7 +265,7 @@ class Claims {
   const Factors &plain_, &factors_;
   const Attained& found_;
   std::vector<Matrix> L_, D_;
-  std::vector<Vector> units_, scale_;  // √Θ_ff; what the features were divided by
+  std::vector<Vector> units_, scale_;   // √Θ_ff; what the features were divided by
   std::vector<double> noise_, ridges_;  // ridges_: λ of each domain as the fit was asked for it
   double noise_of_all_ = 1;
   std::vector<Claim> result_;

@@ -25,11 +25,12 @@ def report(program, out, files, labels, cov, ridge):
         for name, header, rows in files:
             path = folder / f"{name}.csv"
             np.savetxt(path, rows, delimiter=",", header=",".join(header), comments="", fmt="%.6g")
-            paths.append(f"{name}={path}")
+            paths.append(f"{name}={path.name}")
         (folder / "labels.txt").write_text("\n".join(map(str, labels)))
-        subprocess.run([program, "fit", *paths, "--cov", cov, "--ridge", ridge, "-o", folder / "m", "-q"], check=True)
-        subprocess.run([program, "report", folder / "m", *paths, "--labels", folder / "labels.txt",
-                        "--bootstrap", "200", "-o", out], check=True)
+        subprocess.run([program, "fit", *paths, "--cov", cov, "--ridge", ridge, "-o", "m", "-q"], check=True,
+                       cwd=folder)
+        subprocess.run([program, "report", "m", *paths, "--labels", "labels.txt", "--bootstrap", "200", "-o", out],
+                       check=True, cwd=folder)
 
 
 def mfeat():
@@ -51,7 +52,7 @@ def nutrimouse(folder):
 
 
 if __name__ == "__main__":
-    program, out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    program, out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     report(program, out / "mfeat.html", *mfeat())
     if len(sys.argv) > 3:

@@ -25,7 +25,7 @@ from conftest import make_pairs
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is needed")
 SECONDS, BYTES = 30, 8 << 30
 
-CLASSES = ["BlockReader", "Covariance", "DeviceArray", "Folds", "Model", "Summary"]
+CLASSES = ["BlockReader", "Covariance", "DeviceArray", "Folds", "IncompleteSummary", "Model", "Summary"]
 PICKLED = ["Folds", "Model", "Summary"]
 JUNK = [None, True, -1, 0, 1, 2, 2 ** 31, 2 ** 40, 2 ** 62, 2 ** 63 - 1, -2 ** 63, 2 ** 70, 0.5, -1.0, float("nan"),
         float("inf"), "", "x", "identity", "auto", "full", b"", b"junk", (), [], {}, [1], [1, 2], [-1, -1],
@@ -95,6 +95,7 @@ def example(name, table):
     """An object of a compiled class."""
     X, Y = make_pairs(n=40)
     return {"Model": lambda: cgmca.MCA(2).fit(X, Y)._model, "Summary": lambda: cgmca.Summary(8, 6).add(X, Y),
+            "IncompleteSummary": lambda: cgmca.IncompleteSummary(8, 6).add(X, Y),
             "Folds": lambda: _core.Folds([8, 6], 5, 1, 1).with_more([X, Y]),
             "Covariance": lambda: _core.Covariance.parse("identity:2"), "DeviceArray": lambda: _core.to_device(X, "cpu"),
             "BlockReader": lambda: _core.BlockReader(table)}[name]()

@@ -115,9 +115,9 @@ def test_the_example_in_c_runs_and_needs_the_core_alone(tmp_path):
     needed = output_of("ldd", program)
     for absent in ("hdf5", "png", "zip", "python", "cgmca_io"):
         assert absent not in needed
-    # docs/start/c.md states 4 MB for libcgmca_c and libcgmca.
+    # docs/start/c.md states 5 MB for libcgmca_c and libcgmca.
     ours = sum(path.resolve().stat().st_size for path in (LIBRARY, LIBRARY.with_name("libcgmca.so")))
-    assert ours < 4e6, ours
+    assert ours < 5e6, ours
 
 
 def test_the_examples_in_python_and_rust_run(tmp_path):

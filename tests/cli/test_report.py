@@ -207,19 +207,6 @@ def test_a_constant_feature_is_counted_and_not_listed(folder):
         assert "nan" not in page.source
 
 
-def test_what_a_wholly_shrunk_covariance_hides_is_said(folder):
-    X = np.random.default_rng(0).normal(size=(60, 6))  # made isotropic: automatic shrinkage leaves nothing of Θ
-    np.save(folder / "w.npy", np.linalg.svd(X - X.mean(0), full_matrices=False)[0])
-    folder.ok("fit", "w.npy", "b.npy", "--cov", "identity:2", "--ridge", "auto", "-o", "m", "-q")
-    assert folder.ok("info", "m", "--json").json["constrained"][0]["data"] == 0
-    folder.ok("report", "m", "-o", "r.html")
-    page = Page(folder / "r.html")
-    assert "Of domain 1: not known." in page.text and "nan" not in page.source
-    assert [title for title, _ in page.lists] == ["domain 2"] * 2 and "R² of each" not in page.text
-    folder.ok("report", "m", "w.npy", "b.npy", "-o", "r.html")
-    assert "R² of each" in Page(folder / "r.html").text
-
-
 def test_equal_eigenvalues_are_said_and_not_plotted(folder):
     folder.model("--cov", "identity:3")
     folder.ok("report", "m", "-o", "r.html")

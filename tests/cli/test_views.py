@@ -79,7 +79,7 @@ def test_a_fit_of_three_has_the_covariances_the_objective_and_a_proof(views, opt
         expected = [np.corrcoef(mapped[i - 1][:, p], mapped[j - 1][:, p])[0, 1] for p in range(3)]
         assert np.allclose(values, expected, atol=1e-9)
     info = views.folder.ok("info", "v", "--json").json
-    assert all(info[key] == found[key] for key in found if key != "seconds")
+    assert all(info[key] == found[key] for key in found if key not in ("seconds", "notes"))
 
 
 def test_no_other_feasible_maps_do_better(views):
@@ -187,7 +187,7 @@ def test_max_seconds_is_taken(views):
 
 def test_two_domains_are_reported_as_before_and_more(folder):
     found = folder.ok("fit", "a.npy", "b.npy", "-o", "m", "--json").json
-    new = {"weights", "certified", "gap", "proof", "starts", "common_correlations", "samples_residual", "scale"}
+    new = {"weights", "certified", "gap", "proof", "starts", "common_correlations", "samples_residual", "scale", "notes"}
     assert list(key for key in found if key not in new) == [
         "n", "total_weight", "dims", "feature_names", "names", "k", "ranks", "cov_ranks", "covariances", "objective",
         "bound", "constraint_residuals", "constrained", "calibration_folds", "warnings", "singular_A", "singular_B",
@@ -486,7 +486,7 @@ def test_tuning_of_three_is_that_of_refitting_by_hand(views):
                             "--repeats", 1, "--graph", "star:2", "--permutations", 49, "-o", "t.html", "--json").json
     assert found["criterion"] == "translation" and found["n"] == 120 and found["chosen"]["cov"] == "identity:2"
     scores = found["trials"][0]
-    assert set(scores) == {"cov", "rank", "max_rank", "ridge", "distance", "translation"}
+    assert set(scores) == {"cov", "rank", "max_rank", "ridge", "towards", "distance", "translation"}
     assert 0 < scores["translation"]["mean"] < 0.6 and 0 < scores["distance"]["mean"] < 0.3
     assert found["baselines"]["target_only"]["translation"]["mean"] == 1 and found["baselines"]["no_map"] == {}
     test = found["permutation_test"]

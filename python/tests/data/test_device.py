@@ -283,7 +283,8 @@ def test_a_device_lost_in_mid_run_is_an_error_that_changes_nothing(on_fake):
         summary = cgmca.Summary(8, 6, device="cuda").add(X, Y)
         before = summary.means[0]
         os.environ["CGMCA_FAKE_DEVICE_FAILS_AFTER"] = "0"
-        for call in (lambda: cgmca.MCA(3).fit_summary(summary), lambda: summary.add(gpu(X), gpu(Y))):
+        many = [np.tile(one, (30, 1)) for one in (X, Y)]  # enough to be compressed, which the device does
+        for call in (lambda: cgmca.MCA(3).fit_summary(summary), lambda: summary.add(gpu(many[0]), gpu(many[1]))):
             try:
                 call()
             except RuntimeError as error:

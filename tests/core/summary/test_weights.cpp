@@ -140,8 +140,8 @@ TEST(Weights, HoldForFewerPairsThanFeatures) {
   EXPECT_NE(model.certificate.route.find("potrf"), std::string::npos);
   expect_same_model(model, fit(twice, C, C));
   FitOptions ridged;
-  ridged.ridge = Ridge::from_data();  // which depends on n
-  expect_same_model(fit(weighted, C, C, ridged), fit(twice, C, C, ridged));
+  ridged.ridge = Ridge::from_data();  // which depends on n, and is so small here that correlations differ by little
+  expect_same_model(fit(weighted, C, C, ridged), fit(twice, C, C, ridged), 1e-8);
   EXPECT_EQ(model.warnings().size(), 1U);
 }
 

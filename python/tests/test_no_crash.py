@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is need
 SECONDS, BYTES = 30, 8 << 30
 
 CLASSES = ["BlockReader", "Covariance", "DeviceArray", "Folds", "IncompleteSummary", "Model", "Summary"]
-PICKLED = ["Folds", "Model", "Summary"]
+PICKLED = ["Folds", "IncompleteSummary", "Model", "Summary"]
 JUNK = [None, True, -1, 0, 1, 2, 2 ** 31, 2 ** 40, 2 ** 62, 2 ** 63 - 1, -2 ** 63, 2 ** 70, 0.5, -1.0, float("nan"),
         float("inf"), "", "x", "identity", "auto", "full", b"", b"junk", (), [], {}, [1], [1, 2], [-1, -1],
         [2 ** 62, 2 ** 62], [None], object(), print, np.float64(2), np.empty(0), np.empty((0, 0)), np.empty((0, 3)),

@@ -107,7 +107,9 @@ def test_spectra_of_one_grid_are_chosen_by_what_is_done_with_them():
     estimate = chosen.translate(Y[8:])
     assert np.mean((model.predict(estimate) - model.predict(X[8:]))**2) < np.mean((model.predict(Y[8:])
                                                                                  - model.predict(X[8:]))**2)
-    errors = chosen.translate(Y[8:], return_std=True)[1]
+    with pytest.raises(ValueError, match="8 matched samples are too few"):
+        chosen.translate(Y[8:], return_std=True)
+    errors = chosen.set_params(calibrate=8).fit(X[:8], Y[:8]).translate(Y[8:], return_std=True)[1]
     assert errors.shape == estimate.shape and (errors > 0).all()
     classes = LogisticRegression().fit(X, X[:, 0] > 0)
     assert np.isfinite(tune(X[:20], Y[:20], n_components=[2], ridge=[1], downstream=classes).expected[0])

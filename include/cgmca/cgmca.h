@@ -275,6 +275,41 @@ cgmca_status cgmca_permutation_test(const cgmca_view* X, int domains, const cgmc
                                     int64_t permutations, uint64_t seed, double level, double* p, int64_t capacity,
                                     int64_t* count, int64_t* significant);
 
+/* How much correlations, weights and structure correlations would differ in other samples. */
+typedef struct cgmca_bootstrap_options {
+  size_t size;          /* sizeof(cgmca_bootstrap_options) */
+  int64_t replicas;     /* 0: 200 */
+  uint64_t seed;        /* 0: 1 */
+  double level;         /* that intervals are to cover; 0: 0.95 */
+  int64_t directions;   /* examined at most; 0: 10 */
+  int64_t strongest;    /* among how many a feature is counted; 0: 10 */
+  const int64_t* units; /* n: samples of one unit are resampled together; NULL: each is its own */
+} cgmca_bootstrap_options;
+typedef struct cgmca_bootstrap cgmca_bootstrap;
+
+cgmca_status cgmca_bootstrap_new(const cgmca_view* X, int domains, const cgmca_fit_options* options,
+                                 const cgmca_bootstrap_options* how, cgmca_bootstrap** bootstrap);
+/* name: "correlations" (directions by pairs of domains); "weights", "structure" (features by directions) and "selected"
+   (part of the replicas in which a feature is among the strongest) of a domain. part: "estimate", "standard_error",
+   "lower", "upper", "p" that it is zero, "q" the false discovery rate. Shapes and `out` as in cgmca_model_array. */
+cgmca_status cgmca_bootstrap_array(const cgmca_bootstrap* bootstrap, const char* name, const char* part, int domain,
+                                   int64_t* rows, int64_t* columns, const cgmca_buffer* out);
+int64_t cgmca_bootstrap_replicas(const cgmca_bootstrap* bootstrap); /* that could be fitted */
+void cgmca_bootstrap_free(cgmca_bootstrap* bootstrap);
+
+/* How far each sample is from the rest of its domain and from its partners; takes `stop` of the options. rate: the false
+   discovery rate of the list of suspects, 0: 0.05. */
+typedef struct cgmca_diagnosis cgmca_diagnosis;
+cgmca_status cgmca_diagnose(const cgmca_model* model, const cgmca_view* X, int domains,
+                            const cgmca_fit_options* options, double rate, cgmca_diagnosis** diagnosis);
+/* name: "pair_p" (n); "suspects", a row each: sample and likeliest partner from 1 (column 6; 0: none), kind (0 mispaired,
+   1 swapped, 2 far out, 3 unlike the fit), domain, p, q in columns 1 to 5; of a domain, n each, "t_squared", "residual",
+   "distance", "evidence", the same with "_p", "rank" of the partner and the "likeliest" one, from 1. */
+cgmca_status cgmca_diagnosis_array(const cgmca_diagnosis* diagnosis, const char* name, int domain, int64_t* rows,
+                                   int64_t* columns, const cgmca_buffer* out);
+const char* cgmca_diagnosis_remark(const cgmca_diagnosis* diagnosis, int64_t i); /* a sentence for people, or NULL */
+void cgmca_diagnosis_free(cgmca_diagnosis* diagnosis);
+
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 int cgmca_threads(void);                   /* that BLAS uses; 0 if it does not tell */

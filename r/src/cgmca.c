@@ -15,6 +15,8 @@ static struct {
   cgmca_model* model;
   cgmca_translation* translation;
   cgmca_tuning* tuning;
+  cgmca_bootstrap* bootstrap;
+  cgmca_diagnosis* diagnosis;
 } held;
 
 static struct {
@@ -27,7 +29,9 @@ static void free_held(void) {
   cgmca_model_free(held.model);
   cgmca_translation_free(held.translation);
   cgmca_tuning_free(held.tuning);
-  held.model = NULL, held.translation = NULL, held.tuning = NULL;
+  cgmca_bootstrap_free(held.bootstrap);
+  cgmca_diagnosis_free(held.diagnosis);
+  memset(&held, 0, sizeof held);
 }
 
 /* An error of the class cgmca_KIND, so that tryCatch can tell them apart. */
@@ -342,6 +346,94 @@ static SEXP r_permutation(SEXP X, SEXP given, SEXP permutations, SEXP seed, SEXP
   return result;
 }
 
+static SEXP bootstrap_array(const char* name, const char* part, int domain) {
+  int64_t rows = 0, columns = 0;
+  need(cgmca_bootstrap_array(held.bootstrap, name, part, domain, &rows, &columns, NULL));
+  SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)columns));
+  const cgmca_buffer buffer = buffer_of(result);
+  need(cgmca_bootstrap_array(held.bootstrap, name, part, domain, &rows, &columns, &buffer));
+  UNPROTECT(1);
+  return result;
+}
+
+/* list(replicas, correlations, list of weights, list of structure, list of selected); all but the last of six matrices */
+static SEXP r_bootstrap(SEXP X, SEXP given, SEXP how) {
+  static const char* parts[] = {"estimate", "standard_error", "lower", "upper", "p", "q", ""};
+  static const char* names[] = {"correlations", "weights", "structure", "selected"};
+  free_held();
+  const cgmca_fit_options fit = options_of(given);
+  cgmca_bootstrap_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.replicas = (int64_t)number_of(how, "replicas", 0);
+  options.seed = (uint64_t)number_of(how, "seed", 0);
+  options.level = number_of(how, "level", 0);
+  options.directions = (int64_t)number_of(how, "directions", 0);
+  options.strongest = (int64_t)number_of(how, "strongest", 0);
+  options.units = integers_of(how, "units", NULL);
+  need(cgmca_bootstrap_new(views_of(X), (int)Rf_length(X), &fit, &options, &held.bootstrap));
+  const int m = (int)Rf_length(X);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 5));
+  SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)cgmca_bootstrap_replicas(held.bootstrap)));
+  for (int name = 0; name < 4; ++name) {
+    SET_VECTOR_ELT(result, name + 1, Rf_allocVector(VECSXP, name == 0 ? 1 : m));
+    for (int i = 0; i < (name == 0 ? 1 : m); ++i) {
+      if (name == 3) {
+        SET_VECTOR_ELT(VECTOR_ELT(result, 4), i, bootstrap_array("selected", "estimate", i + 1));
+        continue;
+      }
+      SET_VECTOR_ELT(VECTOR_ELT(result, name + 1), i, Rf_mkNamed(VECSXP, parts));
+      for (int part = 0; part < 6; ++part) {
+        SET_VECTOR_ELT(VECTOR_ELT(VECTOR_ELT(result, name + 1), i), part,
+                       bootstrap_array(names[name], parts[part], i + 1));
+      }
+    }
+  }
+  free_held();
+  UNPROTECT(1);
+  return result;
+}
+
+static SEXP diagnosis_array(const char* name, int domain) {
+  int64_t rows = 0, columns = 0;
+  need(cgmca_diagnosis_array(held.diagnosis, name, domain, &rows, &columns, NULL));
+  SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)columns));
+  const cgmca_buffer buffer = buffer_of(result);
+  need(cgmca_diagnosis_array(held.diagnosis, name, domain, &rows, &columns, &buffer));
+  UNPROTECT(1);
+  return result;
+}
+
+/* list(suspects, p of the pairs, list of a list of columns for each domain, remarks) */
+static SEXP r_diagnose(SEXP bytes, SEXP X, SEXP rate) {
+  static const char* names[] = {"t_squared", "t_squared_p", "residual",   "residual_p", "distance", "distance_p",
+                                "evidence",  "evidence_p",  "rank", "likeliest", ""};
+  free_held();
+  const cgmca_model* model = model_of(bytes);
+  const cgmca_fit_options options = options_of(R_NilValue);
+  const int m = (int)Rf_length(X);
+  need(cgmca_diagnose(model, views_of(X), m, &options, Rf_asReal(rate), &held.diagnosis));
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 4));
+  SET_VECTOR_ELT(result, 0, diagnosis_array("suspects", 0));
+  SET_VECTOR_ELT(result, 1, diagnosis_array("pair_p", 0));
+  SET_VECTOR_ELT(result, 2, Rf_allocVector(VECSXP, m));
+  for (int i = 0; i < m; ++i) {
+    SET_VECTOR_ELT(VECTOR_ELT(result, 2), i, Rf_mkNamed(VECSXP, names));
+    for (int j = 0; j < 10; ++j) {
+      SET_VECTOR_ELT(VECTOR_ELT(VECTOR_ELT(result, 2), i), j, diagnosis_array(names[j], i + 1));
+    }
+  }
+  int remarks = 0;
+  while (cgmca_diagnosis_remark(held.diagnosis, remarks)) ++remarks;
+  SET_VECTOR_ELT(result, 3, Rf_allocVector(STRSXP, remarks));
+  for (int i = 0; i < remarks; ++i) {
+    SET_STRING_ELT(VECTOR_ELT(result, 3), i, Rf_mkCharCE(cgmca_diagnosis_remark(held.diagnosis, i), CE_UTF8));
+  }
+  free_held();
+  UNPROTECT(1);
+  return result;
+}
+
 static SEXP r_array(SEXP bytes, SEXP name, SEXP domain, SEXP other) {
   const cgmca_model* model = model_of(bytes);
   int64_t rows = 0, columns = 0;
@@ -398,6 +490,7 @@ static const R_CallMethodDef routines[] = {
     {"C_translate", (DL_FUNC)&r_translate, 8}, {"C_invert", (DL_FUNC)&r_invert, 4},
     {"C_fuse", (DL_FUNC)&r_fuse, 4},         {"C_verify", (DL_FUNC)&r_verify, 3},
     {"C_tune", (DL_FUNC)&r_tune, 3},         {"C_permutation", (DL_FUNC)&r_permutation, 5},
+    {"C_bootstrap", (DL_FUNC)&r_bootstrap, 3}, {"C_diagnose", (DL_FUNC)&r_diagnose, 3},
     {"C_array", (DL_FUNC)&r_array, 4},       {"C_number", (DL_FUNC)&r_number, 2},
     {"C_text", (DL_FUNC)&r_text, 4},         {"C_shape", (DL_FUNC)&r_shape, 1},
     {"C_read", (DL_FUNC)&r_read, 1},         {"C_write", (DL_FUNC)&r_write, 2},

@@ -76,6 +76,14 @@ stopifnot(nrow(cv$trials) == 4, cv$trials$covariance[cv$chosen] == "correlation:
 test <- cgmca_permutation(X, Y, permutations = 50)
 stopifnot(test$significant == 3, length(test$p.value) == 5)
 
+spread <- cgmca_bootstrap(X, Y, replicas = 50, covariance = "identity:3")
+stopifnot(spread$replicas == 50, all(spread$correlations$lower <= spread$correlations$upper))
+stopifnot(identical(rownames(spread$structure$x$estimate), colnames(X)))
+switched <- Y
+switched[c(7, 30), ] <- Y[c(30, 7), ]
+diagnosis <- cgmca_diagnose(cgmca(X, Y, covariance = "identity:3"), X, switched)
+stopifnot(all(c(7, 30) %in% diagnosis$suspects$sample))
+
 # Everything prints and plots, with 2,000 variables too.
 wide <- cgmca(matrix(rnorm(40 * 2000), 40), matrix(rnorm(40 * 3), 40), covariance = "identity:2", ridge = 1)
 pdf(NULL)
@@ -86,9 +94,11 @@ for (type in c("weights", "loadings", "samples", "cor_circle", "biplot", "ave"))
 }
 plot(cv)
 plot(test)
+plot(spread)
 invisible(dev.off())
 invisible(capture.output(print(model), print(summary(model)), print(summary(three)), print(wide), print(cv), print(test),
-                         print(summary(cv)), print(summary(test)), print(Wilks(model))))
+                         print(summary(cv)), print(summary(test)), print(spread),
+                         print(summary(spread)), print(diagnosis), print(Wilks(model))))
 
 # Blocks and samples without names.
 stopifnot(cgmca(unname(X), unname(Y))$ncomp == 5)

@@ -269,6 +269,46 @@ static void test_choosing(void) {
   cgmca_tuning_free(tuning);
 }
 
+static void test_statistics(void) {
+  const cgmca_view X[2] = {view(a, D1), view(b, D2)};
+  const cgmca_fit_options options = with("identity:3");
+  cgmca_bootstrap_options how = {0};
+  how.size = sizeof how;
+  how.replicas = 40;
+  cgmca_bootstrap* spread = NULL;
+  OK(cgmca_bootstrap_new(X, 2, &options, &how, &spread));
+  EXPECT(cgmca_bootstrap_replicas(spread) == 40);
+  double lower[8], estimate[8];
+  int64_t rows = 0, columns = 0;
+  OK(cgmca_bootstrap_array(spread, "correlations", "lower", 0, &rows, &columns, NULL));
+  EXPECT(rows >= 3 && rows <= 8 && columns == 1);
+  const cgmca_buffer to = {lower, rows, 1, 0, 0, 0}, point = {estimate, rows, 1, 0, 0, 0};
+  OK(cgmca_bootstrap_array(spread, "correlations", "lower", 0, &rows, &columns, &to));
+  OK(cgmca_bootstrap_array(spread, "correlations", "estimate", 0, &rows, &columns, &point));
+  EXPECT(lower[0] > 0.5 && lower[0] < estimate[0] && estimate[0] < 1);
+  EXPECT(cgmca_bootstrap_array(spread, "weights", "upper", 3, &rows, &columns, NULL) == CGMCA_INVALID_INPUT);
+  EXPECT(cgmca_bootstrap_array(spread, "weights", "middle", 1, &rows, &columns, NULL) == CGMCA_INVALID_INPUT);
+  cgmca_bootstrap_free(spread);
+
+  cgmca_model* model = fitted("identity:3");
+  double swapped[N][D2];
+  memcpy(swapped, b, sizeof b);
+  memcpy(swapped[7], b[30], sizeof b[0]), memcpy(swapped[30], b[7], sizeof b[0]);
+  const cgmca_view mixed[2] = {view(a, D1), view(swapped, D2)};
+  cgmca_diagnosis* found = NULL;
+  OK(cgmca_diagnose(model, mixed, 2, NULL, 0, &found));
+  double suspects[N][6], p[N];
+  OK(cgmca_diagnosis_array(found, "suspects", 0, &rows, &columns, NULL));
+  EXPECT(rows >= 1 && rows <= N && columns == 6);
+  const cgmca_buffer list = {suspects, rows, 6, 0, 0, 0}, all = {p, N, 1, 0, 0, 0};
+  OK(cgmca_diagnosis_array(found, "suspects", 0, &rows, &columns, &list));
+  EXPECT(suspects[0][0] == 8 || suspects[0][0] == 31);
+  OK(cgmca_diagnosis_array(found, "pair_p", 0, &rows, &columns, &all));
+  EXPECT(p[7] < 0.01 && p[30] < 0.01);
+  cgmca_diagnosis_free(found);
+  cgmca_model_free(model);
+}
+
 static int soon(void* user) { return ++*(int*)user > 2; }
 
 static void test_errors(void) {
@@ -433,6 +473,7 @@ int main(int count, char** arguments) {
   test_more_options();
   test_three_domains();
   test_choosing();
+  test_statistics();
   test_errors();
   test_one_sample();
   test_memory_stays_flat(calls);

@@ -256,6 +256,12 @@ Model fit(const IncompleteSummary& summary, const std::vector<Covariance>& covar
   if (std::any_of(options.extra.begin(), options.extra.end(), [](const Summary* extra) { return extra != nullptr; })) {
     throw InvalidInput("extra samples are incomplete samples of one domain: add them to the summary");
   }
+  if (options.scale || options.towards != Towards::zero) {
+    throw InvalidInput(fmt::format(
+        "a fit of incomplete samples has its ridge in EM, in the units of the features; leave out {}, and divide the "
+        "features yourself if their units differ",
+        options.scale ? "scale" : "towards identity"));
+  }
   check_linked(summary);
   const Representatives samples = representatives_of(summary, options.ridge);
   Summary estimated(domains_of(summary), Accumulate::automatic, options.device.value_or(Device::cpu));

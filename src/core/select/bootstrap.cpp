@@ -228,6 +228,11 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
 
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how) {
   const FitSettings& settings = model.settings;
+  if (!model.patterns.empty() || !model.additions.empty()) {
+    throw InvalidInput(
+        fmt::format("the model {}, and a bootstrap refits complete samples of all domains at once",
+                    model.patterns.empty() ? "has domains that were added" : "is of incomplete samples"));
+  }
   std::vector<Covariance> covariances;
   for (const Domain domain : all_domains(model.count())) {
     const std::size_t i = slot(domain);
@@ -243,6 +248,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const B
   }
   FitOptions options;
   options.rank_tol = settings.rank_tol;
+  options.scale = settings.scale;
   options.max_rank = PerDomain<Index>(settings.max_rank);
   options.ridge = PerDomain<Ridge>(settings.ridge);
   if (model.count() > 2) {

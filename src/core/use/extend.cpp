@@ -68,6 +68,11 @@ void check(const Model& model, const Summary& matched, const std::vector<Domain>
       throw InvalidInput(fmt::format("the weight {} of a matched domain; it must be above 0", weight));
     }
   }
+  if (model.settings.towards != Towards::zero) {
+    throw InvalidInput(
+        "the model's translations are shrunk towards identity, which is for two domains alone; a domain "
+        "can be added to a fit without that");
+  }
   check(Regularization{options.max_rank, options.ridge}, 1);
   check_names(model, matched, known);
 }

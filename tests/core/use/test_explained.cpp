@@ -348,5 +348,40 @@ TEST(Bootstrap, IsTheSameOnAnyNumberOfThreadsAndForAModel) {
   EXPECT_THROW(few.add({X1, X2}, {}, {1, 2}), UnequalSamples);
 }
 
+// Its ridge is one of scaled features; without that the intervals would be those of another fit.
+TEST(Bootstrap, OfAModelOfScaledFeaturesScalesThem) {
+  testing::Random random(15);
+  auto [X1, X2] = related_pairs(random, 60);
+  X1.row(0) *= 1e3;
+  FitOptions options;
+  options.ridge = Ridge(0.5);
+  options.scale = true;
+  const Model model = fit(X1, X2, Covariance::identity(2), Covariance::identity(2), options);
+  BootstrapSamples samples({8, 6});
+  samples.add({X1, X2});
+  const Matrix estimate = bootstrap(samples, model, {.replicas = 10}).correlations.estimate;
+  const Vector expected = model.certificate.singular_B.head(2);
+  EXPECT_LE(testing::relative(estimate.reshaped().head(2), expected), 1e-8);
+}
+
+TEST(Bootstrap, OfIncompleteSamplesOrAddedDomainsIsRefused) {
+  testing::Random random(16);
+  const auto [X1, X2] = related_pairs(random, 60);
+  IncompleteSummary summary({8, 6});
+  Matrix gaps = X2;
+  gaps.rightCols(20).setConstant(std::nan(""));
+  summary.add({X1, gaps});
+  BootstrapSamples samples({8, 6});
+  samples.add({X1, X2});
+  EXPECT_THROW(bootstrap(samples, fit(summary, {Covariance::identity(2)}), {.replicas = 10}), InvalidInput);
+  // Nor do these fits know what a ridge in EM would have to shrink.
+  FitOptions options;
+  options.scale = true;
+  EXPECT_THROW(fit(summary, {Covariance::identity(2)}, options), InvalidInput);
+  options = {};
+  options.towards = Towards::identity;
+  EXPECT_THROW(fit(summary, {Covariance::identity(2)}, options), InvalidInput);
+}
+
 }  // namespace
 }  // namespace cgmca

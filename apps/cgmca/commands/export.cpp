@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "commands/commands.hpp"
+#include "commands/export_onnx.hpp"
 #include "input/domains.hpp"
 #include "options/options.hpp"
 #include "output/files.hpp"
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 struct ExportArguments {
   std::string model, output, only;
+  OnnxArguments onnx;
 };
 
 // One array of the file, as it shall stand there; vectors are columns, so that A1*x + b1 is what apply does.
@@ -135,7 +137,8 @@ void run(const Session& session, const ExportArguments& options) {
   const std::string extension = extension_of(options.output);
   const bool text = is_text(options.output);
   if (!text && extension != ".mat" && extension != ".npz" && extension != ".h5" && extension != ".hdf5") {
-    throw UsageError(fmt::format("'{}': export writes .mat, .npz, .h5, .csv or .tsv", options.output));
+    throw UsageError(
+        fmt::format("'{}': export writes .mat, .npz, .h5, .csv or .tsv, and .onnx with --onnx", options.output));
   }
   check_target(options.output, {options.model});
   const Model model = Model::load(options.model);
@@ -167,10 +170,13 @@ void add_export(CLI::App& app, Session& session) {
   auto options = std::make_shared<ExportArguments>();
   auto& command = *app.add_subcommand("export", "Write a model's numbers for other programs: MATLAB, NumPy, HDF5, CSV");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
-  add_output_option(command, options->output, "FILE",
-                    "The file to write: .mat, .npz or .h5; or .csv, .tsv: one file for each array, m.A1.csv of m.csv");
+  add_output_option(
+      command, options->output, "FILE",
+      "The file to write: .mat, .npz or .h5; or .csv, .tsv: one file for each array, m.A1.csv of m.csv; or "
+      ".onnx");
   command.add_option("--only", options->only, "Only these arrays; a single one is the text file itself")
       ->option_text("LIST");
+  add_onnx_options(command, options->onnx);
   command.footer(
       "For domain 1, and with 2, 3, … for the others:\n"
       "  A1, b1        the map: A1*x + b1 is what apply makes of a sample x (a column)\n"
@@ -189,8 +195,16 @@ void add_export(CLI::App& app, Session& session) {
       "Examples:\n"
       "  cgmca export m -o m.mat\n"
       "  cgmca export m -o m.npz --json\n"
-      "  cgmca export m --only A1,b1 -o m.csv");
-  command.callback([options, &session] { session.command = [options, &session] { run(session, *options); }; });
+      "  cgmca export m --only A1,b1 -o m.csv\n"
+      "  cgmca export m --onnx --from 2 --to 1 --stderr -o translate.onnx\n"
+      "  cgmca export m --onnx --what apply --domain 2 --precision single -o apply.onnx");
+  command.callback([options, &session, &command] {
+    check_onnx(command, options->onnx);
+    session.command = [options, &session] {
+      options->onnx.wanted ? export_onnx(session, options->model, options->output, options->onnx)
+                           : run(session, *options);
+    };
+  });
 }
 
 }  // namespace cgmca::cli

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
@@ -203,3 +205,21 @@ def _fuse(graph: _Graph, fitted: Any, names: Sequence[Optional[str]], domains: A
         parts.append(part)
     graph.output("fused", graph.times(X, sum(parts) / m), fitted.common_dimension)
     return f"the mean of all {m} domains' points from {', '.join(_name(number, names) for number in given)}"
+
+
+def main(model: str, file: str, keywords: str) -> None:
+    """What ``cgmca export --onnx`` runs: writes the graph of a model's file to another, and prints what it takes and
+    gives, as JSON. What the model does not allow is one line, and the exit status 3."""
+    import onnx
+
+    from .files import load
+
+    try:
+        graph = to_onnx(load(model), **json.loads(keywords))
+    except ValueError as problem:
+        print(" ".join(str(problem).split()))
+        sys.exit(3)
+    onnx.save(graph, file)
+    sizes = [{one.name: one.type.tensor_type.shape.dim[1].dim_value for one in side}
+             for side in (graph.graph.input, graph.graph.output)]
+    print(json.dumps({"inputs": sizes[0], "outputs": sizes[1], "opset": graph.opset_import[0].version}))

@@ -118,12 +118,17 @@ typedef struct cgmca_fit_options {
                                      are copied first. NULL: the work is done in the calling thread */
   void* user;                     /* handed to stop */
   int scale;                      /* not 0: each feature is divided by its standard deviation first */
+  const char* towards;            /* what a ridge shrinks translations towards: "zero" (NULL) or "identity", the sample
+                                     itself, for two domains of the same features */
+  const char* missing;            /* a sample that holds NaN in a domain is an "error" (NULL), or with "keep" it lacks
+                                     that domain and is used for the others */
 } cgmca_fit_options;
 
 /* Fits m = `domains` matched sets of samples, all with the same number of rows. options may be NULL. */
 cgmca_status cgmca_fit(const cgmca_view* X, int domains, const cgmca_fit_options* options, cgmca_model** model);
 
-/* All that a fit needs to know of samples that come in blocks. `options` are those of samples: names, accumulate. */
+/* All that a fit needs to know of samples that come in blocks. `options` are those of samples: names, accumulate,
+   missing. */
 cgmca_status cgmca_summary_new(const int64_t* features, int domains, const cgmca_fit_options* options,
                                cgmca_summary** summary);
 cgmca_status cgmca_summary_add(cgmca_summary* summary, const cgmca_view* X, int domains, const double* weights);
@@ -157,7 +162,7 @@ int64_t cgmca_model_features(const cgmca_model* model, int domain); /* d; 0 if t
    "calibration_folds", "starts", "seed". */
 cgmca_status cgmca_model_number(const cgmca_model* model, const char* name, double* value);
 
-/* A text, or NULL: "proof", "route", "warning" number i (from 0); of a domain "name", "feature" i, "covariance", and
+/* A text, or NULL: "proof", "route", "towards", "warning" number i (from 0); of a domain "name", "feature" i, "covariance", and
    "kind", the name of the covariance without its number. Valid until the thread's next call of this function. */
 const char* cgmca_model_text(const cgmca_model* model, const char* name, int domain, int64_t i);
 
@@ -174,6 +179,12 @@ cgmca_status cgmca_model_array(const cgmca_model* model, const char* name, int d
                                int64_t* columns, const cgmca_buffer* out);
 
 /* ---- Use --------------------------------------------------------------------------------------------------------- */
+
+/* No result may overlap the samples it is made from. Blocks of samples are mapped and translated by BLAS. Nothing is
+   allocated after the thread's first call as long as blocks do not become larger, with buffers and strides of any kind;
+   the thread keeps memory for at most 4096 samples. Three things do allocate: the method lsqr, samples that lack a
+   domain, and OpenBLAS if it uses several threads (half a megabyte in each large product; none after
+   cgmca_set_threads(1)). */
 
 /* Z = A (x - mean) of each sample.   X: n×d, Z: n×k */
 cgmca_status cgmca_apply(const cgmca_model* model, int domain, const cgmca_view* X, const cgmca_buffer* Z);
@@ -217,7 +228,8 @@ typedef struct cgmca_verification {
   char proof[24];
 } cgmca_verification;
 
-/* residuals: of the covariances, one for each domain, or NULL. Takes `weights`, `stop` and `user` of the options. */
+/* residuals: of the covariances, one for each domain, or NULL. Takes `weights`, `missing`, `stop` and `user` of the
+   options. */
 cgmca_status cgmca_verify(const cgmca_model* model, const cgmca_view* X, int domains, const cgmca_fit_options* options,
                           cgmca_verification* found, double* residuals);
 
@@ -233,25 +245,37 @@ typedef struct cgmca_tune_options {
   int64_t max_rank_count;
   const double* ridges; /* CGMCA_AUTO or numbers; NULL: 0, 1e-6, …, 1000, 1e9, auto */
   int64_t ridge_count;
-  const char* criterion; /* "distance", "translation", "translation-to-2", "classification", "likelihood", "partner" */
+  const char* criterion; /* "distance", "translation", "translation-to-2", "classification", "likelihood", "partner",
+                            "downstream"; NULL: downstream or classification if they are given, else translation */
   const int* labels;     /* n classes, for classification; NULL: none */
   int64_t folds;         /* 0: 5 */
   int64_t repeats;       /* 0: by the number of samples */
   uint64_t seed;         /* 0: 1 */
+  const char* const* towards; /* "zero", "identity"; NULL: both where identity is possible */
+  int64_t towards_count;
+  /* What settings are to be good for: a model of domain 1, applied to translations. Either linear functions, a row of d_1
+     coefficients each, or a function that writes n×outputs numbers to Y for n samples, row by row, and returns 0. It is
+     called by one thread at a time, with `stop` not by the calling one, and then perhaps for a moment after the call was
+     stopped. */
+  const cgmca_view* downstream_coefficients;
+  int (*downstream)(const double* X, int64_t samples, int64_t features, double* Y, void* downstream_user);
+  int64_t downstream_outputs;
+  void* downstream_user;
 } cgmca_tune_options;
 
 /* Tries every setting on every training set. `fit` has the options of samples and of the data: weights, extra, rank_tol,
-   graph, names, accumulate, stop; both options may be NULL. */
+   graph, scale, names, accumulate, stop; both options may be NULL. */
 cgmca_status cgmca_tune(const cgmca_view* X, int domains, const cgmca_tune_options* options,
                         const cgmca_fit_options* fit, cgmca_tuning** tuning);
 
-#define CGMCA_CRITERIA 6 /* in the order of the names above */
+#define CGMCA_CRITERIA 7 /* in the order of the names above */
 typedef struct cgmca_trial {
   size_t size; /* sizeof(cgmca_trial), set by the caller */
   char covariance[32];
   int64_t max_rank; /* 0: no limit */
   double ridge;     /* CGMCA_AUTO or a number */
   double error[CGMCA_CRITERIA], standard_error[CGMCA_CRITERIA]; /* NaN if not known */
+  char towards[16];
 } cgmca_trial;
 
 int64_t cgmca_tuning_trials(const cgmca_tuning* tuning);
@@ -259,7 +283,10 @@ int64_t cgmca_tuning_chosen(const cgmca_tuning* tuning);         /* from 0 */
 int64_t cgmca_tuning_best(const cgmca_tuning* tuning);           /* from 0 */
 int64_t cgmca_tuning_alike(const cgmca_tuning* tuning);          /* how many cannot be told from the best */
 int cgmca_tuning_criterion(const cgmca_tuning* tuning);          /* from 0 */
-const char* cgmca_tuning_remark(const cgmca_tuning* tuning, int64_t i); /* a sentence for people, or NULL */
+double cgmca_tuning_expected(const cgmca_tuning* tuning);        /* the error to expect of the choice on new samples */
+/* Sentences for people, or NULL beyond the last: what to beware of; what was chosen, and what more samples would bring. */
+const char* cgmca_tuning_remark(const cgmca_tuning* tuning, int64_t i);
+const char* cgmca_tuning_recommendation(const cgmca_tuning* tuning, int64_t i);
 cgmca_status cgmca_tuning_trial(const cgmca_tuning* tuning, int64_t i, cgmca_trial* trial);
 /* The scores of two baselines without a fit: the domains as they are, and the target domain alone. */
 cgmca_status cgmca_tuning_baselines(const cgmca_tuning* tuning, cgmca_trial* unmapped, cgmca_trial* target_only);
@@ -269,7 +296,7 @@ cgmca_status cgmca_tuning_fit(const cgmca_tuning* tuning, int64_t i, const cgmca
 void cgmca_tuning_free(cgmca_tuning* tuning);
 
 /* Tests by permutations how many common directions are more than chance. `options`: weights, ridge, max_rank, rank_tol,
-   graph, stop; `permutations` 0: 1000; seed 0: 1; level 0: 0.05. p gets at most `capacity` p values, *count says how
+   scale, graph, stop; `permutations` 0: 1000; seed 0: 1; level 0: 0.05. p gets at most `capacity` p values, *count says how
    many there are, *significant how many are at or below the level. */
 cgmca_status cgmca_permutation_test(const cgmca_view* X, int domains, const cgmca_fit_options* options,
                                     int64_t permutations, uint64_t seed, double level, double* p, int64_t capacity,

@@ -31,6 +31,8 @@
 //
 #include <cgmca/translate.hpp>
 //
+#include <cgmca/into.hpp>
+//
 #include <cgmca/device_matrix.hpp>
 //
 #include <cgmca/calibrate.hpp>

@@ -15,6 +15,9 @@ function model = fit(varargin)
 %     'Names'        a cell with the names of the domains
 %     'Graph'        'full', 'star:1', 'path' or m×m weights, for more than two domains
 %     'Seed', 'RandomStarts', 'MaxSweeps', 'MaxSeconds'   of the search for more than two domains
+%     'Scale'        true: each feature is divided by its standard deviation first
+%     'Towards'      'identity': ridges shrink translations towards the sample itself, for the same features twice
+%     'Missing'      'keep': a sample that holds NaN in a domain lacks it, and is used for the others
 %     'RankTol', 'Accumulate'   as on the command line
 %     'Columns'      true: samples are columns, as in the paper
 %

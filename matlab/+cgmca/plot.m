@@ -1,9 +1,10 @@
 function plot(model, varargin)
 %PLOT  The correlations of a model; with samples also the first two common dimensions.
 %   cgmca.plot(model) draws the canonical correlations, or for more domains the correlations of the first two in the
-%   common space. cgmca.plot(model, X, Y) or cgmca.plot(model, {X, Y, Z}) adds the mapped samples.
+%   common space. cgmca.plot(model, X, Y) or cgmca.plot(model, {X, Y, Z}) adds the mapped samples. 'Columns', true: samples
+%   are columns.
 %   Example:  cgmca.plot(model, X, Y)
-  samples = varargin;
+  [given, samples] = cgmca.internal.values(varargin, struct('Columns', false), true);
   if numel(samples) == 1 && iscell(samples{1}), samples = samples{1}; end
   r = model.correlations;
   if isempty(r), r = cgmca_mex('array', model.bytes, 'common_correlations', 1, 2); end
@@ -12,12 +13,15 @@ function plot(model, varargin)
   xlabel('direction'), ylabel('correlation'), ylim([0 1]);
   if isempty(samples), return, end
   subplot(1, 2, 2);
-  cla, hold on
+  cla
+  colours = get(gca, 'ColorOrder');
   for i = 1:numel(samples)
-    Z = cgmca.apply(model, i, samples{i});
+    if isempty(samples{i}), continue, end
+    Z = cgmca.apply(model, i, samples{i}, 'Columns', given.Columns);
+    if given.Columns, Z = Z'; end
     if size(Z, 2) < 2, Z(:, 2) = 0; end
-    plot(Z(:, 1), Z(:, 2), '.', 'DisplayName', model.names{i});
+    line(Z(:, 1), Z(:, 2), 'LineStyle', 'none', 'Marker', '.', 'DisplayName', model.names{i}, ...
+         'Color', colours(1 + mod(i - 1, size(colours, 1)), :));
   end
-  hold off
   xlabel('common dimension 1'), ylabel('common dimension 2'), legend('show');
 end

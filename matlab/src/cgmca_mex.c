@@ -185,6 +185,9 @@ static cgmca_fit_options options_of(const mxArray* given) {
   options.max_sweeps = (int64_t)number_field(given, "max_sweeps", 0);
   options.max_seconds = number_field(given, "max_seconds", 0);
   options.calibrate = (int64_t)number_field(given, "calibrate", 0);
+  options.scale = number_field(given, "scale", 0) != 0;
+  options.towards = text_field(given, "towards");
+  options.missing = text_field(given, "missing");
   options.stop = STOP;
   return options;
 }
@@ -313,9 +316,9 @@ static void do_verify(mxArray** out, const mxArray** in) { /* bytes, cell of mat
 }
 
 static mxArray* trials_of(const cgmca_tuning* tuning) {
-  static const char* names[] = {"covariance", "max_rank", "ridge", "error", "standard_error"};
+  static const char* names[] = {"covariance", "max_rank", "ridge", "towards", "error", "standard_error"};
   const int64_t count = cgmca_tuning_trials(tuning);
-  mxArray* trials = mxCreateStructMatrix(1, (mwSize)count, 5, names);
+  mxArray* trials = mxCreateStructMatrix(1, (mwSize)count, 6, names);
   for (int64_t i = 0; i < count; ++i) {
     cgmca_trial trial = {0};
     trial.size = sizeof trial;
@@ -326,13 +329,24 @@ static mxArray* trials_of(const cgmca_tuning* tuning) {
     mxSetField(trials, (mwIndex)i, "covariance", mxCreateString(trial.covariance));
     mxSetField(trials, (mwIndex)i, "max_rank", mxCreateDoubleScalar((double)trial.max_rank));
     mxSetField(trials, (mwIndex)i, "ridge", mxCreateDoubleScalar(trial.ridge));
+    mxSetField(trials, (mwIndex)i, "towards", mxCreateString(trial.towards));
     mxSetField(trials, (mwIndex)i, "error", error);
     mxSetField(trials, (mwIndex)i, "standard_error", se);
   }
   return trials;
 }
 
-/* cell of matrices, tune options, fit options → trials, [chosen best alike criterion], cell of remarks, bytes */
+/* A cell of the sentences that of(tuning, i) gives. */
+static mxArray* sentences_of(const cgmca_tuning* tuning, const char* (*of)(const cgmca_tuning*, int64_t)) {
+  int64_t count = 0;
+  while (of(tuning, count)) ++count;
+  mxArray* cell = mxCreateCellMatrix((mwSize)count, 1);
+  for (int64_t i = 0; i < count; ++i) mxSetCell(cell, (mwIndex)i, mxCreateString(of(tuning, i)));
+  return cell;
+}
+
+/* cell of matrices, tune options, fit options → trials, [chosen best alike criterion expected], cell of remarks, bytes,
+   cell of recommendations */
 static void do_tune(mxArray** out, const mxArray** in) {
   int domains = 0;
   const cgmca_fit_options fit = options_of(in[2]);
@@ -355,21 +369,22 @@ static void do_tune(mxArray** out, const mxArray** in) {
   options.folds = (int64_t)number_field(in[1], "folds", 0);
   options.repeats = (int64_t)number_field(in[1], "repeats", 0);
   options.seed = (uint64_t)number_field(in[1], "seed", 0);
+  const mxArray *towards = field(in[1], "towards"), *downstream = field(in[1], "downstream");
+  if (towards) options.towards = texts_of(towards), options.towards_count = (int64_t)mxGetNumberOfElements(towards);
+  cgmca_view coefficients;
+  if (downstream) coefficients = view_of(downstream, 0), options.downstream_coefficients = &coefficients;
   need(cgmca_tune(X, domains, &options, &fit, &held.tuning));
   need(cgmca_tuning_fit(held.tuning, cgmca_tuning_chosen(held.tuning), &fit, &held.model));
   out[0] = trials_of(held.tuning);
-  out[1] = mxCreateDoubleMatrix(1, 4, mxREAL);
+  out[1] = mxCreateDoubleMatrix(1, 5, mxREAL);
   mxGetPr(out[1])[0] = (double)cgmca_tuning_chosen(held.tuning) + 1;
   mxGetPr(out[1])[1] = (double)cgmca_tuning_best(held.tuning) + 1;
   mxGetPr(out[1])[2] = (double)cgmca_tuning_alike(held.tuning);
   mxGetPr(out[1])[3] = cgmca_tuning_criterion(held.tuning) + 1;
-  int64_t remarks = 0;
-  while (cgmca_tuning_remark(held.tuning, remarks)) ++remarks;
-  out[2] = mxCreateCellMatrix((mwSize)remarks, 1);
-  for (int64_t i = 0; i < remarks; ++i) {
-    mxSetCell(out[2], (mwIndex)i, mxCreateString(cgmca_tuning_remark(held.tuning, i)));
-  }
+  mxGetPr(out[1])[4] = cgmca_tuning_expected(held.tuning);
+  out[2] = sentences_of(held.tuning, cgmca_tuning_remark);
   out[3] = bytes_of(held.model);
+  out[4] = sentences_of(held.tuning, cgmca_tuning_recommendation);
   remember(&held.model, mxGetData(out[3]), mxGetNumberOfElements(out[3]));
 }
 
@@ -420,7 +435,7 @@ static const struct {
 } commands[] = {
     {"fit", 2, 1, do_fit},       {"apply", 4, 1, do_apply},   {"translate", 9, 3, do_translate},
     {"invert", 6, 1, do_invert}, {"fuse", 5, 1, do_fuse},     {"verify", 3, 1, do_verify},
-    {"tune", 3, 4, do_tune},     {"array", 4, 1, do_array},   {"number", 2, 1, do_number},
+    {"tune", 3, 5, do_tune},     {"array", 4, 1, do_array},   {"number", 2, 1, do_number},
     {"text", 4, 1, do_text},     {"shape", 1, 1, do_shape},   {"load", 1, 1, do_load},
     {"save", 2, 0, do_save},     {"version", 0, 1, do_version},
 };

@@ -33,6 +33,38 @@ assert(found.certified && max(found.constraint_residuals) < 1e-10);
 proof = cgmca.certificate(model);
 assert(abs(proof.excess) < 1e-12 && proof.certified);
 
+% Every function takes columns, and singles give singles.
+assert(isequal(cgmca.translate(model, Y', 'Columns', true), cgmca.translate(model, Y)'));
+[estimate1, se1, lower1] = cgmca.translate(model, single(Y), 'Interval', .9);
+assert(isa(estimate1, 'single') && isa(se1, 'single') && isa(lower1, 'single'));
+near(double(estimate1), estimate, 1e-5);
+Z1 = cgmca.apply(model, 1, X);
+assert(isequal(cgmca.invert(model, 1, Z1', 'Columns', true), cgmca.invert(model, 1, Z1)'));
+assert(isequal(cgmca.fuse(model, {X', Y'}, 'Columns', true), cgmca.fuse(model, {X, Y})'));
+for method = {'exact', 'mahalanobis', 'lmmse', 'lsqr'}
+  assert(isequal(size(cgmca.invert(model, 1, Z1, 'Method', method{1})), size(X)));
+  assert(isequal(size(cgmca.translate(model, Y, 'Method', method{1})), size(X)));
+end
+by_columns = cgmca.verify(model, X', Y', 'Columns', true);
+near(by_columns.objective, found.objective, 1e-12);
+
+% Scaled features, shrinking towards the sample itself, samples that lack a domain, held-out errors, extra samples.
+big = X .* [1 10 100 1 1 1 1];
+near(cgmca.apply(cgmca.fit(big, Y, 'Scale', true, 'Covariance', 'identity:2'), 1, big), ...
+     cgmca.apply(cgmca.fit(X, Y, 'Scale', true, 'Covariance', 'identity:2'), 1, X), 1e-8);
+moved = X + 3 + .05 * randn(60, 7);
+near(cgmca.translate(cgmca.fit(X, moved, 'Towards', 'identity', 'Ridge', 1e6), moved), moved - mean(moved) + mean(X), 1e-2);
+gaps = Y;
+gaps(1:5, 2) = NaN;
+partly = cgmca.fit(X, gaps, 'Missing', 'keep', 'Ridge', .1, 'Covariance', 'identity:2');
+attained = cgmca.verify(partly, X, gaps, 'Missing', 'keep');
+assert(partly.samples == 60 && attained.certified);
+calibrated = cgmca.fit(X, Y, 'Calibrate', 5);
+assert(cgmca_mex('number', calibrated.bytes, 'calibration_folds') == 5);
+more = cgmca.fit(X(1:40, :), Y(1:40, :), 'Extra', {X(41:60, :), []});
+fewer = cgmca.fit(X(1:40, :), Y(1:40, :));
+assert(more.objective ~= fewer.objective);
+
 % Three domains, fused and translated from two; a missing one.
 V = X(:, 1:3) + Y(:, 1:3);
 three = cgmca.fit({X, Y, V}, 'Covariance', 'identity:2', 'Graph', 'star:1', 'Names', {'a', 'b', 'c'});
@@ -79,10 +111,41 @@ near(abs(U2), abs(U), 1e-8);
 [best, result] = cgmca.tune(X, Y, 'Families', 'correlation', 'Ranks', [1 3], 'Ridges', [0 -1]);
 assert(numel(result.trials) == 4 && strcmp(result.trials(result.chosen).covariance, 'correlation:3') && best.k == 3);
 
+[~, result] = cgmca.tune(X, moved, 'Ranks', [1 3], 'Ridges', [.01 1], 'Downstream', ones(1, 7));
+assert(strcmp(result.criterion, 'downstream') && result.expected > 0 && numel(result.recommendation) >= 2);
+assert(any(strcmp({result.trials.towards}, 'identity')));
+[~, result] = cgmca.tune(X, Y, 'Ranks', [1 2], 'Ridges', 0, 'Labels', X(:, 1) > 2, 'Folds', 3, 'Repeats', 1);
+assert(strcmp(result.criterion, 'classification'));
+
+% Every function has a help text with an example.
+functions = {'fit', 'apply', 'translate', 'invert', 'fuse', 'tune', 'verify', 'certificate', 'load', 'save', 'plot', ...
+             'canoncorr'};
+for i = 1:numel(functions)
+  text = evalc(sprintf('help cgmca.%s', functions{i}));
+  assert(~isempty(regexpi(text, ['\n' functions{i} '  '])) && ~isempty(strfind(text, 'Example')), functions{i});
+end
+
+% Pictures, where there is a way to draw.
+if ~isempty(available_graphics_toolkits())
+  drawn = figure('visible', 'off');
+  cgmca.plot(model, X, Y);
+  points = findobj(drawn, 'type', 'line', 'marker', '.');
+  points = points(arrayfun(@(one) numel(get(one, 'xdata')), points) == 60);  % not those of the legend
+  Z2 = cgmca.apply(model, 2, Y);
+  assert(numel(points) == 2 && isequal(get(points(1), 'xdata')(:), Z2(:, 1)));
+  clf(drawn);
+  cgmca.plot(model, {X', Y'}, 'Columns', true);
+  clf(drawn);
+  cgmca.plot(three);
+  close(drawn);
+end
+
 % Errors have identifiers, and leave everything as it was.
 cases = {{X, Y, 'Covariance', 'identity:9'}, 'cgmca:infeasible'; {X, Y(1:9, :)}, 'cgmca:unequalSamples'
          {X, Y, 'Covariance', 'none'}, 'cgmca:invalidInput'; {X, Y, 'Covarance', 1}, 'cgmca:invalidInput'
          {[X; NaN(1, 7)], [Y; zeros(1, 5)]}, 'cgmca:notFinite'; {X, 'Ridge'}, 'cgmca:invalidInput'
+         {X, Y, 'Missing', 'perhaps'}, 'cgmca:invalidInput'; {X, Y, 'Towards', 'identity'}, 'cgmca:invalidInput'
+         {X, [Y(1:59, :); NaN(1, 5)]}, 'cgmca:notFinite'; {}, 'cgmca:invalidInput'; {'text', Y}, 'cgmca:invalidInput'
          {X, Y, 'Weights', 1}, 'cgmca:unequalSamples'; {X, Y, 'Ridge', 'much'}, 'cgmca:invalidInput'};
 for i = 1:size(cases, 1)
   try

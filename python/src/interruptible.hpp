@@ -1,5 +1,5 @@
-// Long work that Ctrl-C interrupts within a moment. LAPACK may work for minutes and cannot be asked to stop: on
-// Python's main thread the work goes on a thread of its own, and KeyboardInterrupt leaves it behind.
+// Long work that Ctrl-C interrupts within a moment: on Python's main thread it runs aside, and KeyboardInterrupt leaves
+// it behind.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,10 +9,9 @@
 #include <optional>
 #include <utility>
 
-namespace cgmca::python {
+#include "support/aside.hpp"
 
-// How far work is: called by it with the part done. Throws where nobody waits for the work any longer.
-using Report = std::function<void(double done)>;
+namespace cgmca::python {
 
 // work(report) without the GIL. `work` must own all it uses, by value or shared pointers, and touch nothing of Python:
 // it may outlive the call. Meanwhile progress(done) is called for each report, in the calling thread, if it is not

@@ -66,26 +66,62 @@ std::vector<const Summary*> pointers_to(const std::vector<std::optional<Summary>
   return pointers;
 }
 
-// The samples as one summary, as the command line makes it of those that are in memory.
-Summary summary_of(const std::vector<DomainInfo>& domains, Accumulate accumulate, const std::vector<Columns>& X,
-                   const Vector& weights) {
-  Summary summary(domains, accumulate);
-  weights.size() > 0 ? summary.add_all(matched(X), weights) : summary.add_all(matched(X));
-  return summary;
+// The search for more than two domains tells of itself, which is where it can be stopped.
+FitOptions reporting(const Settings& settings, const Report& report) {
+  FitOptions options = settings.options;
+  options.matching.progress = [report](const MatchingProgress&) { report(0); };
+  return options;
 }
 
-Model calibrated_fit(Folds folds, const std::vector<Columns>& X, const Vector& weights, const Settings& settings,
-                     const Report& report) {
-  weights.size() > 0 ? folds.add(matched(X), weights) : folds.add(matched(X));
+// The fit of samples as one summary, as the command line makes it of those that are in memory.
+Model whole_fit(const Request& request, const Settings& settings, const Report& report) {
+  Summary summary(request.domains, request.accumulate);
+  request.weights.size() > 0 ? summary.add_all(matched(request.samples), request.weights)
+                             : summary.add_all(matched(request.samples));
+  return fit(summary, settings.covariances, reporting(settings, report));
+}
+
+Model calibrated_fit(const Request& request, const Settings& settings, const Report& report) {
+  Folds folds(request.domains, {.folds = request.given.calibrate, .accumulate = request.accumulate});
+  request.add_to(folds);
   return calibrate(fit(folds.all(), settings.covariances, settings.options), folds, settings.covariances,
                    settings.options, report);
 }
 
-void hand_over(std::shared_ptr<std::optional<Model>>& found, cgmca_model** model) {
-  *model = new cgmca_model{std::move(**found)};
+// Samples some of which lack domains. Extra samples have one domain only.
+Model incomplete_fit(IncompleteSummary summary, const Settings& settings, const Report& report) {
+  for (std::size_t i = 0; i < settings.extra.size(); ++i) {
+    if (settings.extra[i]) summary.add({Domain{static_cast<int>(i) + 1}}, *settings.extra[i]);
+  }
+  FitOptions options = reporting(settings, report);
+  options.extra.clear();
+  return fit(summary, settings.covariances, options);
 }
 
+Model incomplete_fit(const Request& request, const Settings& settings, const Report& report) {
+  if (request.given.calibrate != 0) {
+    throw InvalidInput("calibrate needs whole samples; leave it out, or the samples that lack domains");
+  }
+  IncompleteSummary summary(request.domains, request.accumulate);
+  request.add_to(summary);
+  return incomplete_fit(std::move(summary), settings, report);
+}
+
+bool is_incomplete(std::string_view bytes) {
+  return bytes.substr(0, 300).find("\"cgmca-incomplete\"") != std::string_view::npos;
+}
+
+DomainInfo domain_in(const Summary& summary, Domain domain) { return summary.domain(domain); }
+DomainInfo domain_in(const IncompleteSummary& summary, Domain domain) { return summary.domain(domain); }
+
 }  // namespace
+
+bool keeps_incomplete(const cgmca_fit_options& given) {
+  if (given.missing == nullptr || given.missing == std::string("error")) return false;
+  if (given.missing == std::string("keep")) return true;
+  throw InvalidInput(
+      fmt::format("there is no way '{}' with missing samples: give one of 'error', 'keep'", given.missing));
+}
 
 Accumulate accumulate_of(const cgmca_fit_options& given) {
   return given.accumulate == nullptr ? Accumulate::automatic
@@ -130,6 +166,7 @@ std::shared_ptr<Settings> settings_of(const cgmca_fit_options& given, const std:
   FitOptions& options = settings->options;
   if (given.rank_tol != 0) options.rank_tol = given.rank_tol;
   options.scale = given.scale != 0;
+  if (given.towards != nullptr) options.towards = need_choice(given.towards, kTowards, "towards");
   options.max_rank = regularization.max_rank;
   options.ridge = regularization.ridge;
   options.matching = matching_of(given, features.size());
@@ -146,16 +183,17 @@ std::shared_ptr<Settings> settings_of(const cgmca_fit_options& given, const std:
   return settings;
 }
 
-namespace {
+Request::Request(const cgmca_view* X, int count, const cgmca_fit_options* options)
+    : Request(X, count, options, hold_for(read_options(options))) {}
 
-// The search for more than two domains tells of itself, which is where it can be stopped.
-FitOptions reporting(const Settings& settings, const Report& report) {
-  FitOptions options = settings.options;
-  options.matching.progress = [report](const MatchingProgress&) { report(0); };
-  return options;
+Request::Request(const cgmca_view* X, int count, const cgmca_fit_options* options, Columns::Hold hold)
+    : given(read_options(options)), samples(columns_of(X, count, hold)), accumulate(accumulate_of(given)) {
+  domains = domains_of(given, features_of(samples));
+  weights = sample_weights(given.weights, samples[0].cols());
 }
 
-}  // namespace
+std::shared_ptr<Settings> Request::settings() const { return settings_of(given, features_of(samples)); }
+
 }  // namespace cgmca::c
 
 using namespace cgmca;
@@ -164,22 +202,14 @@ using namespace cgmca::c;
 cgmca_status cgmca_fit(const cgmca_view* X, int domains, const cgmca_fit_options* options, cgmca_model** model) {
   return guarded([&] {
     need(model, "model");
-    const cgmca_fit_options given = read_options(options);
-    const std::vector<Columns> samples = columns_of(X, domains, hold_for(given));
-    const std::shared_ptr<Settings> settings = settings_of(given, features_of(samples));
-    const std::vector<DomainInfo> infos = domains_of(given, features_of(samples));
-    const Vector weights = sample_weights(given.weights, samples[0].cols());
-    auto found = std::make_shared<std::optional<Model>>();
-    run_stoppable(given, [=, folds = given.calibrate, accumulate = accumulate_of(given)](const Report& report) {
-      if (folds != 0) {
-        *found = calibrated_fit(Folds(infos, {.folds = folds, .accumulate = accumulate}), samples, weights, *settings,
-                                report);
-      } else {
-        *found =
-            fit(summary_of(infos, accumulate, samples, weights), settings->covariances, reporting(*settings, report));
-      }
-    });
-    hand_over(found, model);
+    const auto request = std::make_shared<const Request>(X, domains, options);
+    const bool incomplete = keeps_incomplete(request->given);
+    const std::shared_ptr<Settings> settings = request->settings();
+    *model = new cgmca_model{stoppable<Model>(request->given, [=](const Report& report) {
+      if (incomplete) return incomplete_fit(*request, *settings, report);
+      return request->given.calibrate != 0 ? calibrated_fit(*request, *settings, report)
+                                           : whole_fit(*request, *settings, report);
+    })};
   });
 }
 
@@ -187,20 +217,25 @@ cgmca_status cgmca_fit_summary(const cgmca_summary* summary, const cgmca_fit_opt
   return guarded([&] {
     need(summary, "summary"), need(model, "model");
     const cgmca_fit_options given = read_options(options);
-    if (given.weights != nullptr || given.names != nullptr || given.accumulate != nullptr || given.calibrate != 0) {
+    if (given.weights != nullptr || given.names != nullptr || given.accumulate != nullptr || given.calibrate != 0 ||
+        given.missing != nullptr) {
       throw InvalidInput(
-          "weights, names, accumulate and calibrate are options of samples; a summary has its own, and no folds");
+          "weights, names, accumulate, missing and calibrate are options of samples; a summary has its own, and no "
+          "folds");
     }
     std::vector<Index> features;
-    for (const Domain domain : all_domains(summary->summary.domains())) {
-      features.push_back(summary->summary.dimension(domain));
-    }
+    std::visit(
+        [&](const auto& own) {
+          for (const Domain domain : all_domains(own.domains())) features.push_back(domain_in(own, domain).features);
+        },
+        summary->summary);
     const std::shared_ptr<Settings> settings = settings_of(given, features);
-    const auto own = std::make_shared<const Summary>(summary->summary);
-    auto found = std::make_shared<std::optional<Model>>();
-    run_stoppable(
-        given, [=](const Report& report) { *found = fit(*own, settings->covariances, reporting(*settings, report)); });
-    hand_over(found, model);
+    const auto own = std::make_shared<const cgmca_summary>(*summary);
+    *model = new cgmca_model{stoppable<Model>(given, [=](const Report& report) {
+      const auto* whole = std::get_if<Summary>(&own->summary);
+      return whole != nullptr ? fit(*whole, settings->covariances, reporting(*settings, report))
+                              : incomplete_fit(std::get<IncompleteSummary>(own->summary), *settings, report);
+    })};
   });
 }
 
@@ -209,8 +244,9 @@ cgmca_status cgmca_summary_new(const int64_t* features, int domains, const cgmca
   return guarded([&] {
     need(features, "features"), need(summary, "summary");
     const cgmca_fit_options given = read_options(options);
-    const std::vector<Index> d(features, features + std::max(domains, 0));
-    *summary = new cgmca_summary{Summary(domains_of(given, d), accumulate_of(given))};
+    const std::vector<DomainInfo> all = domains_of(given, {features, features + std::max(domains, 0)});
+    *summary = keeps_incomplete(given) ? new cgmca_summary{IncompleteSummary(all, accumulate_of(given))}
+                                       : new cgmca_summary{Summary(all, accumulate_of(given))};
   });
 }
 
@@ -218,36 +254,47 @@ cgmca_status cgmca_summary_add(cgmca_summary* summary, const cgmca_view* X, int 
   return guarded([&] {
     need(summary, "summary");
     const std::vector<Columns> samples = columns_of(X, domains);
-    weights == nullptr ? summary->summary.add(matched(samples))
-                       : summary->summary.add(matched(samples), sample_weights(weights, samples[0].cols()));
+    std::visit(
+        [&](auto& own) {
+          weights == nullptr ? own.add(matched(samples))
+                             : own.add(matched(samples), sample_weights(weights, samples[0].cols()));
+        },
+        summary->summary);
   });
 }
 
 cgmca_status cgmca_summary_merge(cgmca_summary* summary, const cgmca_summary* other) {
   return guarded([&] {
     need(summary, "summary"), need(other, "other");
-    summary->summary.merge(other->summary);
+    std::visit(
+        [&](auto& own) {
+          const auto* same = std::get_if<std::decay_t<decltype(own)>>(&other->summary);
+          if (same == nullptr) throw InvalidInput("one summary keeps samples that lack domains, the other does not");
+          own.merge(*same);
+        },
+        summary->summary);
   });
 }
 
 cgmca_status cgmca_summary_save(const cgmca_summary* summary, const char* path) {
   return guarded([&] {
     need(summary, "summary"), need(path, "path");
-    summary->summary.save(path);
+    std::visit([&](const auto& own) { own.save(path); }, summary->summary);
   });
 }
 
 cgmca_status cgmca_summary_load(const char* path, cgmca_summary** summary) {
   return guarded([&] {
     need(path, "path"), need(summary, "summary");
-    *summary = new cgmca_summary{Summary::load(path)};
+    *summary = holds_incomplete_summary(path) ? new cgmca_summary{IncompleteSummary::load(path)}
+                                              : new cgmca_summary{Summary::load(path)};
   });
 }
 
 cgmca_status cgmca_summary_to_memory(const cgmca_summary* summary, void* bytes, size_t capacity, size_t* size) {
   return guarded([&] {
     need(summary, "summary"), need(size, "size");
-    const std::string all = summary->summary.to_bytes();
+    const std::string all = std::visit([](const auto& own) { return own.to_bytes(); }, summary->summary);
     *size = all.size();
     if (bytes != nullptr && capacity >= all.size()) std::memcpy(bytes, all.data(), all.size());
   });
@@ -256,12 +303,14 @@ cgmca_status cgmca_summary_to_memory(const cgmca_summary* summary, void* bytes, 
 cgmca_status cgmca_summary_from_memory(const void* bytes, size_t size, cgmca_summary** summary) {
   return guarded([&] {
     need(bytes, "bytes"), need(summary, "summary");
-    *summary = new cgmca_summary{Summary::from_bytes({static_cast<const char*>(bytes), size})};
+    const std::string_view all(static_cast<const char*>(bytes), size);
+    *summary = is_incomplete(all) ? new cgmca_summary{IncompleteSummary::from_bytes(all)}
+                                  : new cgmca_summary{Summary::from_bytes(all)};
   });
 }
 
 int64_t cgmca_summary_samples(const cgmca_summary* summary) {
-  return summary == nullptr ? 0 : summary->summary.samples();
+  return summary == nullptr ? 0 : std::visit([](const auto& own) { return own.samples(); }, summary->summary);
 }
 
 void cgmca_summary_free(cgmca_summary* summary) { delete summary; }

@@ -166,6 +166,7 @@ std::optional<std::string> entry(const List& list, int64_t i) {
 std::optional<std::string> text_of(const Model& model, const std::string& name, int domain, int64_t i) {
   if (name == "proof") return model.certificate.proof;
   if (name == "route") return model.certificate.route;
+  if (name == "towards") return cgmca::name(model.settings.towards);
   if (name == "warning") return entry(model.warnings(), i);
   if (name == "covariance") return entry(model.covariances, domain - 1);
   if (name == "kind") return entry(model.settings.covariance, domain - 1);
@@ -266,18 +267,13 @@ const char* cgmca_model_text(const cgmca_model* model, const char* name, int dom
 cgmca_status cgmca_model_array(const cgmca_model* model, const char* name, int domain, int other, int64_t* rows,
                                int64_t* columns, const cgmca_buffer* out) {
   return guarded([&] {
-    need(model, "model"), need(name, "name"), need(rows, "rows"), need(columns, "columns");
+    need(model, "model"), need(name, "name");
     thread_local Asked last;
     Asked asked{model->id, name, domain, other, {}};
     asked.array = last == asked ? std::move(last.array) : array_of(model->model, name, domain, other);
     last.model = 0;
-    *rows = asked.array.rows();
-    *columns = asked.array.cols();
-    if (out != nullptr) {
-      write(asked.array.transpose(), out);
-    } else {
-      last = std::move(asked);
-    }
+    give(asked.array, rows, columns, out);
+    if (out == nullptr) last = std::move(asked);
   });
 }
 

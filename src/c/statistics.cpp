@@ -91,13 +91,6 @@ Matrix array_of(const Diagnosis& found, const std::string& name, int domain) {
   throw InvalidInput(fmt::format("a diagnosis has no '{}'; <cgmca/cgmca.h> lists what it has", name));
 }
 
-void give(const Matrix& array, int64_t* rows, int64_t* columns, const cgmca_buffer* out) {
-  need(rows, "rows"), need(columns, "columns");
-  if (out != nullptr) write(array.transpose(), out);
-  *rows = array.rows();
-  *columns = array.cols();
-}
-
 }  // namespace
 }  // namespace cgmca::c
 
@@ -108,24 +101,19 @@ cgmca_status cgmca_bootstrap_new(const cgmca_view* X, int domains, const cgmca_f
                                  const cgmca_bootstrap_options* how, cgmca_bootstrap** made) {
   return guarded([&] {
     need(made, "bootstrap");
-    const cgmca_fit_options given = read_options(options);
     const cgmca_bootstrap_options asked = read_options(how);
-    const std::vector<Columns> samples = columns_of(X, domains, hold_for(given));
-    const Index n = samples[0].cols();
-    const auto settings = settings_of(given, features_of(samples));
-    const auto groups =
-        std::make_shared<BootstrapSamples>(domains_of(given, features_of(samples)), asked.seed == 0 ? 1 : asked.seed);
+    const auto request = std::make_shared<const Request>(X, domains, options);
+    const auto settings = request->settings();
+    const Index n = request->samples[0].cols();
     std::vector<std::int64_t> units;
     if (asked.units != nullptr) units.assign(asked.units, asked.units + n);
-    const BootstrapOptions wanted = bootstrap_options(asked);
-    const auto found = std::make_shared<Bootstrap>();
-    run_stoppable(given, [=, weights = sample_weights(given.weights, n)](const Report& report) {
-      groups->add(matched(samples), weights, units);
-      BootstrapOptions told = wanted;
+    *made = new cgmca_bootstrap{stoppable<Bootstrap>(request->given, [=](const Report& report) {
+      BootstrapSamples groups(request->domains, asked.seed == 0 ? 1 : asked.seed);
+      groups.add(matched(request->samples), request->weights, units);
+      BootstrapOptions told = bootstrap_options(asked);
       told.progress = report;
-      *found = bootstrap(*groups, settings->covariances, settings->options, told);
-    });
-    *made = new cgmca_bootstrap{std::move(*found)};
+      return bootstrap(groups, settings->covariances, settings->options, told);
+    })};
   });
 }
 
@@ -145,16 +133,13 @@ cgmca_status cgmca_diagnose(const cgmca_model* model, const cgmca_view* X, int d
                             const cgmca_fit_options* options, double rate, cgmca_diagnosis** made) {
   return guarded([&] {
     need(model, "model"), need(made, "diagnosis");
-    const cgmca_fit_options given = read_options(options);
-    const std::vector<Columns> samples = columns_of(X, domains, hold_for(given));
-    const auto found = std::make_shared<Diagnosis>();
-    run_stoppable(given, [=, own = model->model](const Report& report) {
+    const auto request = std::make_shared<const Request>(X, domains, options);
+    *made = new cgmca_diagnosis{stoppable<Diagnosis>(request->given, [=, own = model->model](const Report& report) {
       DiagnoseOptions how;
       if (rate != 0) how.false_discovery_rate = rate;
       how.progress = report;
-      *found = diagnose(own, std::vector<MatrixView>(samples.begin(), samples.end()), how);
-    });
-    *made = new cgmca_diagnosis{std::move(*found)};
+      return diagnose(own, std::vector<MatrixView>(request->samples.begin(), request->samples.end()), how);
+    })};
   });
 }
 
@@ -167,8 +152,7 @@ cgmca_status cgmca_diagnosis_array(const cgmca_diagnosis* diagnosis, const char*
 }
 
 const char* cgmca_diagnosis_remark(const cgmca_diagnosis* diagnosis, int64_t i) {
-  if (diagnosis == nullptr || i < 0 || i >= std::ssize(diagnosis->found.remarks)) return nullptr;
-  return diagnosis->found.remarks[static_cast<std::size_t>(i)].c_str();
+  return diagnosis == nullptr ? nullptr : text_at(diagnosis->found.remarks, i);
 }
 
 void cgmca_diagnosis_free(cgmca_diagnosis* diagnosis) { delete diagnosis; }

@@ -2,6 +2,7 @@
 #include <cgmca/error.hpp>
 #include <cgmca/threads.hpp>
 
+#include <algorithm>
 #include <new>
 
 #include "c/inside.hpp"
@@ -71,6 +72,16 @@ cgmca_status report() noexcept {
   } catch (...) {
     return keep(CGMCA_INTERNAL, "internal", "an exception of an unknown kind");
   }
+}
+
+void copy_text(const std::string& text, char* to, std::size_t room) {
+  const std::size_t length = std::min(text.size(), room - 1);
+  std::copy_n(text.begin(), length, to);
+  to[length] = '\0';
+}
+
+const char* text_at(const std::vector<std::string>& list, int64_t i) {
+  return i < 0 || i >= std::ssize(list) ? nullptr : list[static_cast<std::size_t>(i)].c_str();
 }
 
 void need(const void* pointer, const char* argument) {

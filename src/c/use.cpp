@@ -1,6 +1,7 @@
 // Maps, translations, fusion, and the verification of a model.
 #include <cgmca/error.hpp>
 #include <cgmca/fuse.hpp>
+#include <cgmca/into.hpp>
 #include <cgmca/verify.hpp>
 
 #include <fmt/format.h>
@@ -44,31 +45,79 @@ cgmca_status translate_one(const cgmca_translation* translation, const Scalar* x
   });
 }
 
-// What a call of cgmca_translate gives: empty where it was not asked for.
-Estimate translated(const cgmca_translation& translation, const std::vector<Columns>& X, bool errors,
+// What a call of cgmca_translate gives that cannot go by one map: lsqr, and samples that lack domains.
+Estimate translated(const cgmca_translation& translation, const cgmca_view* X, bool errors,
                     std::optional<double> probability) {
+  const std::vector<Columns> samples = columns_of(X, static_cast<int>(translation.from.size()));
   if (translation.by_lsqr) {
     if (errors || probability) throw InvalidInput("lsqr has no standard errors; leave them out, or use lmmse");
-    return {
-        translate(*translation.model, translation.from.front(), translation.to, X[0], Method::lsqr, translation.lsqr),
-        {},
-        {}};
-  }
-  const Translation& map = translation.map;
-  if (translation.from.size() == 1) {
-    return {map(X[0]), errors ? map.standard_errors(X[0]) : Matrix(),
-            probability ? map.half_widths(X[0], *probability) : Matrix()};
+    return {translate(*translation.model, translation.from.front(), translation.to, samples[0], Method::lsqr,
+                      translation.lsqr),
+            {},
+            {}};
   }
   std::vector<DomainSamples> present;
-  for (std::size_t i = 0; i < X.size(); ++i) present.push_back({translation.from[i], X[i].map()});
+  for (std::size_t i = 0; i < samples.size(); ++i) present.push_back({translation.from[i], samples[i].map()});
   if (!errors && !probability) return {translate(*translation.model, present, translation.to), {}, {}};
   return estimate(*translation.model, present, translation.to, probability);
 }
 
-void copy_text(const std::string& text, char* to, std::size_t room) {
-  const std::size_t length = std::min(text.size(), room - 1);
-  std::copy_n(text.begin(), length, to);
-  to[length] = '\0';
+// The sources' samples first … first + count - 1, one above the other, in the order of the map.
+ConstTile stacked(const cgmca_translation& translation, const Translation& map, const cgmca_view* X, Index first,
+                  Index count) {
+  if (map.from.size() == 1) return samples_of(0, checked(X[0]), first, count);
+  Tile all = tile_of(1, map.mean_from.size(), count);
+  Index row = 0;
+  for (std::size_t i = 0; i < map.from.size(); ++i) {
+    const auto place = std::find(translation.from.begin(), translation.from.end(), map.from[i]);
+    const cgmca_view view = checked(X[place - translation.from.begin()]);
+    all.middleRows(row, map.features_from[i]) = samples_of(0, view, first, count);
+    row += map.features_from[i];
+  }
+  return {all.data(), all.rows(), all.cols(), Eigen::OuterStride<>(all.outerStride())};
+}
+
+// Whether every sample has every domain. Samples of one domain are not asked.
+bool all_present(const cgmca_translation& translation, const cgmca_view* X) {
+  if (translation.from.size() == 1) return true;
+  bool finite = true;
+  for (std::size_t i = 0; i < translation.from.size(); ++i) {
+    const cgmca_view view = checked(X[i]);
+    if (view.columns != translation.map.features_from[i] || view.rows != X[0].rows) return false;
+    in_blocks(view.rows,
+              [&](Index first, Index count) { finite = finite && samples_of(0, view, first, count).allFinite(); });
+  }
+  return finite;
+}
+
+// Writes one result of a block of samples by work(room).
+template <class Work>
+void write_block(const cgmca_buffer& buffer, Index first, Index count, const Work& work) {
+  const Tile room = room_in(2, buffer, first, count);
+  work(room);
+  hand_over(room, buffer, first);
+}
+
+// The translation by one map, without allocation. Errors come first, so that nothing is written where there are none.
+void translate_blocks(const cgmca_translation& translation, const cgmca_view* X, const cgmca_buffer* Y,
+                      const cgmca_buffer* errors, double probability, const cgmca_buffer* margins) {
+  const Translation& map = translation.from.size() == 1 ? translation.map : translation.sorted;
+  const Index n = X[0].rows, d = map.mean_to.size();
+  const cgmca_buffer to = checked(Y, n, d);
+  if (errors != nullptr) checked(errors, n, d);
+  if (margins != nullptr) checked(margins, n, d);
+  in_blocks(n, [&](Index first, Index count) {
+    const ConstTile samples = stacked(translation, map, X, first, count);
+    if (errors != nullptr) {
+      write_block(checked(errors, n, d), first, count,
+                  [&](const Tile& room) { standard_errors_block_into(map, samples, room); });
+    }
+    if (margins != nullptr) {
+      write_block(checked(margins, n, d), first, count,
+                  [&](const Tile& room) { half_widths_block_into(map, samples, probability, room); });
+    }
+    write_block(to, first, count, [&](const Tile& room) { translate_block_into(map, samples, room); });
+  });
 }
 
 cgmca_verification described(const Attained& found) {
@@ -96,7 +145,14 @@ using namespace cgmca::c;
 cgmca_status cgmca_apply(const cgmca_model* model, int domain, const cgmca_view* X, const cgmca_buffer* Z) {
   return guarded([&] {
     need(model, "model"), need(X, "X");
-    write(apply(model->model, domain_of(model->model, domain), Columns(*X)), Z);
+    const Domain of = domain_of(model->model, domain);
+    const cgmca_view samples = checked(*X);
+    model->model.domain(of).check_features(of, samples_of(0, samples, 0, 0));
+    const cgmca_buffer to = checked(Z, samples.rows, model->model.common_dimension);
+    in_blocks(samples.rows, [&](Index first, Index count) {
+      const ConstTile block = samples_of(0, samples, first, count);
+      write_block(to, first, count, [&](const Tile& room) { apply_block_into(model->model, of, block, room); });
+    });
   });
 }
 
@@ -122,6 +178,11 @@ cgmca_status cgmca_translation_new(const cgmca_model* model, const int* from, in
       throw InvalidInput(fmt::format("lsqr translates from one domain, not {}", count));
     if (result->by_lsqr || count > 1) result->model = model->model;
     if (!result->by_lsqr) result->map = translation(model->model, result->from, result->to, how);
+    if (count > 1) {
+      std::vector<Domain> ascending = result->from;
+      std::sort(ascending.begin(), ascending.end());
+      result->sorted = translation(model->model, ascending, result->to, how);
+    }
     *made = result.release();
   });
 }
@@ -129,10 +190,12 @@ cgmca_status cgmca_translation_new(const cgmca_model* model, const int* from, in
 cgmca_status cgmca_translate(const cgmca_translation* translation, const cgmca_view* X, const cgmca_buffer* Y,
                              const cgmca_buffer* errors, double probability, const cgmca_buffer* margins) {
   return guarded([&] {
-    need(translation, "translation");
-    const std::vector<Columns> samples = columns_of(X, static_cast<int>(translation->from.size()));
-    const Estimate found = translated(*translation, samples, errors != nullptr,
-                                      margins != nullptr ? std::optional(probability) : std::nullopt);
+    need(translation, "translation"), need(X, "X");
+    if (!translation->by_lsqr && all_present(*translation, X)) {
+      return translate_blocks(*translation, X, Y, errors, probability, margins);
+    }
+    const Estimate found =
+        translated(*translation, X, errors != nullptr, margins != nullptr ? std::optional(probability) : std::nullopt);
     write(found.X, Y);
     if (errors != nullptr) write(found.standard_errors, errors);
     if (margins != nullptr) write(found.half_widths, margins);
@@ -176,18 +239,22 @@ cgmca_status cgmca_verify(const cgmca_model* model, const cgmca_view* X, int dom
                           cgmca_verification* found, double* residuals) {
   return guarded([&] {
     need(model, "model"), need(found, "found");
-    const cgmca_fit_options given = read_options(options);
-    const std::vector<Columns> samples = columns_of(X, domains, hold_for(given));
-    const Vector weights = sample_weights(given.weights, samples[0].cols());
-    const auto attained = std::make_shared<std::optional<Attained>>();
-    run_stoppable(given, [=, copy = model->model](const Report&) {
+    const auto request = std::make_shared<const Request>(X, domains, options);
+    const bool incomplete = keeps_incomplete(request->given);
+    const Attained attained = stoppable<Attained>(request->given, [=, copy = model->model](const Report&) {
+      if (incomplete) {
+        IncompleteSummary summary(request->domains, request->accumulate);
+        request->add_to(summary);
+        return verify(copy, summary);
+      }
       Verifier verifier(copy);
-      const std::vector<MatrixView> views(samples.begin(), samples.end());
-      weights.size() > 0 ? verifier.add(views, weights) : verifier.add(views);
-      *attained = verifier.attained();
+      const std::vector<MatrixView> views(request->samples.begin(), request->samples.end());
+      request->weights.size() > 0 ? verifier.add(views, request->weights) : verifier.add(views);
+      return verifier.attained();
     });
-    if (residuals != nullptr)
-      std::copy((*attained)->constraint_residuals.begin(), (*attained)->constraint_residuals.end(), residuals);
-    write_result(described(**attained), found);
+    if (residuals != nullptr) {
+      std::copy(attained.constraint_residuals.begin(), attained.constraint_residuals.end(), residuals);
+    }
+    write_result(described(attained), found);
   });
 }

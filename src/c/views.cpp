@@ -3,14 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <thread>
+#include <algorithm>
+#include <vector>
 
 #include "c/inside.hpp"
 
@@ -18,7 +12,7 @@ namespace cgmca::c {
 namespace {
 
 template <class View>
-View checked(View view, const char* what) {
+View with_strides(View view, const char* what) {
   if (view.column_stride == 0) view.column_stride = 1;
   if (view.row_stride == 0) view.row_stride = view.columns;
   if (view.rows < 0 || view.columns < 0 || view.row_stride < 0 || view.column_stride < 0) {
@@ -46,31 +40,49 @@ void copy_in_tiles(const From& from, To&& to) {
   }
 }
 
+// A caller's matrix, transposed: its rows become columns.
 template <class Scalar>
-std::shared_ptr<const Matrix> copied(const cgmca_view& view) {
-  auto own = std::make_shared<Matrix>(view.columns, view.rows);
-  copy_in_tiles(
-      Eigen::Map<const Eigen::MatrixX<Scalar>, 0, Strides>(static_cast<const Scalar*>(view.data), view.columns,
-                                                           view.rows, Strides(view.row_stride, view.column_stride)),
-      *own);
-  return own;
+auto transposed(const cgmca_view& view) {
+  return Eigen::Map<const Eigen::MatrixX<Scalar>, 0, Strides>(static_cast<const Scalar*>(view.data), view.columns,
+                                                              view.rows, Strides(view.row_stride, view.column_stride));
+}
+template <class Scalar>
+auto transposed(const cgmca_buffer& view) {
+  return Eigen::Map<Eigen::MatrixX<Scalar>, 0, Strides>(static_cast<Scalar*>(view.data), view.columns, view.rows,
+                                                        Strides(view.row_stride, view.column_stride));
 }
 
-template <class Scalar>
-void write_as(const Matrix& columns, const cgmca_buffer& to) {
-  copy_in_tiles(columns, Eigen::Map<Eigen::MatrixX<Scalar>, 0, Strides>(static_cast<Scalar*>(to.data), columns.rows(),
-                                                                        columns.cols(),
-                                                                        Strides(to.row_stride, to.column_stride)));
+template <class To>
+void read_into(const cgmca_view& view, To&& to) {
+  view.is_float != 0 ? copy_in_tiles(transposed<float>(view), to) : copy_in_tiles(transposed<double>(view), to);
+}
+
+template <class View>
+bool is_columns(const View& view) {  // whether its rows are contiguous doubles
+  return view.is_float == 0 && view.column_stride == 1;
+}
+
+// Rows first … first + count - 1.
+template <class View>
+View rows_of(View view, Index first, Index count) {
+  const std::size_t size = view.is_float != 0 ? sizeof(float) : sizeof(double);
+  using Byte = std::conditional_t<std::is_same_v<View, cgmca_view>, const char, char>;
+  if (view.data != nullptr)
+    view.data = static_cast<Byte*>(view.data) + static_cast<std::size_t>(first * view.row_stride) * size;
+  view.rows = count;
+  return view;
 }
 
 }  // namespace
 
 Columns::Columns(const cgmca_view& given, Hold hold) : map_(nullptr, 0, 0, Eigen::OuterStride<>(0)) {
-  const cgmca_view view = checked(given, "a matrix");
+  const cgmca_view view = checked(given);
   const double* data = static_cast<const double*>(view.data);
   Index stride = view.row_stride;
-  if (hold == Hold::copy || view.is_float != 0 || view.column_stride != 1) {
-    own_ = view.is_float != 0 ? copied<float>(view) : copied<double>(view);
+  if (hold == Hold::copy || !is_columns(view)) {
+    const auto own = std::make_shared<Matrix>(view.columns, view.rows);
+    read_into(view, *own);
+    own_ = own;
     data = own_->data();
     stride = view.columns;
   }
@@ -96,14 +108,63 @@ Vector sample_weights(const double* weights, Index n) {
   return weights == nullptr ? Vector() : Vector(Eigen::Map<const Vector>(weights, n));
 }
 
-void write(const Matrix& columns, const cgmca_buffer* given) {
+cgmca_view checked(const cgmca_view& view) { return with_strides(view, "a matrix"); }
+
+cgmca_buffer checked(const cgmca_buffer* given, Index rows, Index columns) {
   need(given, "the buffer for a result");
-  const cgmca_buffer to = checked(*given, "a buffer");
-  if (to.rows != columns.cols() || to.columns != columns.rows()) {
-    throw WrongDimension(fmt::format("the result is {}×{}, the buffer for it {}×{}", columns.cols(), columns.rows(),
-                                     to.rows, to.columns));
+  const cgmca_buffer to = with_strides(*given, "a buffer");
+  if (to.rows == rows && to.columns == columns) return to;
+  throw WrongDimension(fmt::format("the result is {}×{}, the buffer for it {}×{}", rows, columns, to.rows, to.columns));
+}
+
+void write_to(const cgmca_buffer& to, const Eigen::Ref<const Matrix>& columns) {
+  to.is_float != 0 ? copy_in_tiles(columns, transposed<float>(to)) : copy_in_tiles(columns, transposed<double>(to));
+}
+
+void write(const Matrix& columns, const cgmca_buffer* to) {
+  write_to(checked(to, columns.cols(), columns.rows()), columns);
+}
+
+void give(const Matrix& array, int64_t* rows, int64_t* columns, const cgmca_buffer* out) {
+  need(rows, "rows"), need(columns, "columns");
+  if (out != nullptr) write(array.transpose(), out);
+  *rows = array.rows();
+  *columns = array.cols();
+}
+
+namespace {
+
+double* scratch(std::size_t which, Index size) {
+  thread_local std::vector<std::vector<double>> memory(kScratches);
+  std::vector<double>& own = memory[which];
+  if (own.size() < static_cast<std::size_t>(size)) own.resize(static_cast<std::size_t>(size));
+  return own.data();
+}
+
+}  // namespace
+
+Tile tile_of(std::size_t which, Index rows, Index columns) {
+  return {scratch(which, rows * columns), rows, columns, Eigen::OuterStride<>(std::max<Index>(rows, 1))};
+}
+
+ConstTile samples_of(std::size_t which, const cgmca_view& view, Index first, Index count) {
+  const cgmca_view part = rows_of(view, first, count);
+  if (is_columns(part)) {
+    return {static_cast<const double*>(part.data), part.columns, count, Eigen::OuterStride<>(part.row_stride)};
   }
-  to.is_float != 0 ? write_as<float>(columns, to) : write_as<double>(columns, to);
+  Tile own = tile_of(which, part.columns, count);
+  read_into(part, own);
+  return {own.data(), own.rows(), own.cols(), Eigen::OuterStride<>(own.outerStride())};
+}
+
+Tile room_in(std::size_t which, const cgmca_buffer& buffer, Index first, Index count) {
+  const cgmca_buffer part = rows_of(buffer, first, count);
+  if (!is_columns(part)) return tile_of(which, part.columns, count);
+  return {static_cast<double*>(part.data), part.columns, count, Eigen::OuterStride<>(part.row_stride)};
+}
+
+void hand_over(const Tile& tile, const cgmca_buffer& buffer, Index first) {
+  if (!is_columns(buffer)) write_to(rows_of(buffer, first, tile.cols()), tile);
 }
 
 Domain domain_of(const Model& model, int domain) {
@@ -112,85 +173,15 @@ Domain domain_of(const Model& model, int domain) {
       fmt::format("there is no domain {} in this model of {}; they count from 1", domain, model.count()));
 }
 
-namespace {
-
-struct Left {};  // thrown into work that nobody waits for
-
-// What the calling thread and the worker share.
-struct Exchange {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::exception_ptr problem;
-  bool finished = false;
-  std::atomic<bool> left = false;
-};
-
-std::atomic<int> left_behind = 0;
-
-// Ends the process without the destructors of BLAS, which would take its memory from work that is still going on.
-void end_without_destructors(int status, void*) {
-  if (left_behind == 0) return;
-  std::fflush(nullptr);
-  ::_exit(status);
-}
-
-void watch_exit() {
-#ifdef __GLIBC__
-  static const int registered = ::on_exit(end_without_destructors, nullptr);
-  static_cast<void>(registered);
-#else
-  static const int registered = std::atexit([] {
-    while (left_behind > 0) std::this_thread::yield();
-  });
-  static_cast<void>(registered);
-#endif
-}
-
-void work_aside(const std::function<void(const Report&)>& work, const std::shared_ptr<Exchange>& shared) {
-  std::exception_ptr problem;
-  try {
-    work([&](double) {
-      if (shared->left) throw Left{};
-    });
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  const std::lock_guard lock(shared->mutex);
-  shared->problem = problem;
-  shared->finished = true;
-  if (shared->left) --left_behind;
-  shared->changed.notify_one();
-}
-
-// Whether the work has finished, after a moment.
-bool finished(Exchange& shared) {
-  std::unique_lock lock(shared.mutex);
-  shared.changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return shared.finished; });
-  return shared.finished;
-}
-
-}  // namespace
-
 Columns::Hold hold_for(const cgmca_fit_options& given) {
   return given.stop != nullptr ? Columns::Hold::copy : Columns::Hold::view;
 }
 
 void run_stoppable(const cgmca_fit_options& given, const std::function<void(const Report&)>& work) {
   if (given.stop == nullptr) return work([](double) {});
-  watch_exit();
-  const auto shared = std::make_shared<Exchange>();
-  std::thread worker([work, shared] { work_aside(work, shared); });
-  while (!finished(*shared)) {
-    if (given.stop(given.user) == 0) continue;
-    const std::lock_guard lock(shared->mutex);
-    if (shared->finished) break;
-    shared->left = true;
-    ++left_behind;
-    worker.detach();
-    throw Stopped{};
-  }
-  worker.join();
-  if (shared->problem) std::rethrow_exception(shared->problem);
+  run_aside(work, [&](const std::deque<double>&) {
+    if (given.stop(given.user) != 0) throw Stopped{};
+  });
 }
 
 }  // namespace cgmca::c

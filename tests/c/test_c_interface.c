@@ -1,13 +1,11 @@
 /* The C interface from C99: what it gives equals what other ways of the same question give, it says what is wrong, one
    sample costs no allocation, memory stays flat, and threads share objects. */
-#define _DEFAULT_SOURCE /* clock_gettime */
 #include <cgmca/cgmca.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static int failures = 0;
 
@@ -111,6 +109,273 @@ static void test_views(void) {
   for (int i = 0; i < N; ++i) {
     for (int j = 0; j < D1; ++j) EXPECT(fabs(zf[i][j] - z[i][j]) < 1e-4);
   }
+  cgmca_model_free(model);
+}
+
+/* A block in every layout: doubles in rows, in columns, every second row of a wider array, and floats. */
+enum { LAYOUTS = 4, WIDE = 11 };
+typedef struct block {
+  double doubles[2 * N][WIDE], columns[WIDE][N];
+  float floats[N][WIDE];
+} block;
+static cgmca_view view_in(block* in, int layout, int64_t columns) {
+  const cgmca_view views[LAYOUTS] = {{in->doubles, N, columns, WIDE, 1, 0},
+                                     {in->columns, N, columns, 1, N, 0},
+                                     {in->doubles[1], N, columns, 2 * WIDE, 1, 0},
+                                     {in->floats, N, columns, WIDE, 1, 1}};
+  return views[layout];
+}
+static cgmca_buffer buffer_in(block* in, int layout, int64_t columns) {
+  const cgmca_view v = view_in(in, layout, columns);
+  const cgmca_buffer result = {(void*)v.data, v.rows, v.columns, v.row_stride, v.column_stride, v.is_float};
+  return result;
+}
+static double* double_at(block* in, int layout, int i, int j) {
+  return layout == 0 ? &in->doubles[i][j] : layout == 1 ? &in->columns[j][i] : &in->doubles[2 * i + 1][j];
+}
+static double number_in(block* in, int layout, int i, int j) {
+  return layout == 3 ? (double)in->floats[i][j] : *double_at(in, layout, i, j);
+}
+static void put(block* in, int layout, int i, int j, double value) {
+  if (layout == 3) in->floats[i][j] = (float)value;
+  else *double_at(in, layout, i, j) = value;
+}
+
+/* What many threads share, and use at once. */
+typedef struct shared_objects {
+  const cgmca_model* model;
+  const cgmca_translation *one, *two;
+} shared_objects;
+
+static void use_blocks(const shared_objects* use, int from, int to, block* memory, block* out) {
+  const cgmca_view X[2] = {view_in(&memory[0], from, D2), view_in(&memory[1], from, D3)};
+  const cgmca_buffer Y = buffer_in(&out[0], to, D1), E = buffer_in(&out[1], to, D1), M = buffer_in(&out[2], to, D1);
+  const cgmca_buffer Z = buffer_in(&out[3], to, 2), Y2 = buffer_in(&out[4], to, D1), E2 = buffer_in(&out[5], to, D1);
+  OK(cgmca_apply(use->model, 2, X, &Z));
+  OK(cgmca_translate(use->one, X, &Y, &E, 0.9, &M));
+  OK(cgmca_translate(use->two, X, &Y2, &E2, 0, NULL));
+}
+
+/* Every layout to every layout gives the same numbers, and the second call allocates nothing. */
+static void* blocks_in_every_layout(void* shared) {
+  const shared_objects* use = shared;
+  block *memory = malloc(2 * sizeof *memory), *out = malloc(6 * sizeof *out), *plain = malloc(6 * sizeof *plain);
+  for (int layout = 0; layout < LAYOUTS; ++layout) {
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j < D2; ++j) put(&memory[0], layout, i, j, b[i][j]);
+      for (int j = 0; j < D3; ++j) put(&memory[1], layout, i, j, d[i][j]);
+    }
+    if (layout == 0) use_blocks(use, 0, 0, memory, plain);
+    for (int to = 0; to < LAYOUTS; ++to) {
+      use_blocks(use, layout, to, memory, out);
+      const long before = allocations;
+      use_blocks(use, layout, to, memory, out);
+      if (COUNTS) EXPECT(allocations == before);
+      for (int result = 0; result < 6; ++result) {
+        for (int i = 0; i < N; ++i) {
+          const double expected = number_in(&plain[result], 0, i, 0), found = number_in(&out[result], to, i, 0);
+          if (layout < 3 && to < 3) EXPECT(found == expected);
+          EXPECT(fabs(found - expected) < 1e-5);
+        }
+      }
+    }
+  }
+  free(memory), free(out), free(plain);
+  return NULL;
+}
+
+/* Four threads use the same model and translations at once. A sample that lacks a domain is translated from the other. */
+static void test_blocks(void) {
+  OK(cgmca_set_threads(1)); /* OpenBLAS with several threads allocates a table in each product */
+  const cgmca_view X[3] = {view(a, D1), view(b, D2), view(d, D3)};
+  cgmca_fit_options options = with("identity:2");
+  cgmca_model* model = NULL;
+  OK(cgmca_fit(X, 3, &options, &model));
+  const int from[2] = {3, 2}, two = 2;
+  cgmca_translation *one = NULL, *both = NULL;
+  OK(cgmca_translation_new(model, &two, 1, 1, NULL, 0, &one));
+  const int sources[2] = {2, 3};
+  OK(cgmca_translation_new(model, sources, 2, 1, NULL, 0, &both));
+  shared_objects use = {model, one, both};
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) EXPECT(pthread_create(&threads[i], NULL, blocks_in_every_layout, &use) == 0);
+  for (int i = 0; i < 4; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
+
+  static double y[N][D1], turned[N][D1], alone[N][D1], gaps[N][D3];
+  const cgmca_buffer Y = {y, N, D1, 0, 0, 0}, T = {turned, N, D1, 0, 0, 0}, A = {alone, N, D1, 0, 0, 0};
+  cgmca_translation* other_order = NULL;
+  OK(cgmca_translation_new(model, from, 2, 1, NULL, 0, &other_order));
+  const cgmca_view reversed[2] = {X[2], X[1]};
+  OK(cgmca_translate(both, X + 1, &Y, NULL, 0, NULL));
+  OK(cgmca_translate(other_order, reversed, &T, NULL, 0, NULL));
+  EXPECT(memcmp(y, turned, sizeof y) == 0);
+  memcpy(gaps, d, sizeof d);
+  gaps[5][1] = NAN;
+  const cgmca_view lacking[2] = {X[1], view(gaps, D3)};
+  OK(cgmca_translate(both, lacking, &T, NULL, 0, NULL));
+  OK(cgmca_translate(one, X + 1, &A, NULL, 0, NULL));
+  for (int j = 0; j < D1; ++j) EXPECT(fabs(turned[5][j] - alone[5][j]) < 1e-12 && fabs(turned[6][j] - y[6][j]) < 1e-12);
+  gaps[5][1] = INFINITY;
+  EXPECT(cgmca_translate(both, lacking, &T, NULL, 0, NULL) == CGMCA_INVALID_INPUT);
+  const cgmca_buffer short_of = {y, N, D1 - 1, 0, 0, 0};
+  EXPECT(cgmca_translate(one, X + 1, &short_of, NULL, 0, NULL) == CGMCA_INVALID_INPUT);
+  EXPECT(cgmca_translate(one, X, &Y, NULL, 0, NULL) == CGMCA_INVALID_INPUT);
+  cgmca_translation_free(one), cgmca_translation_free(both), cgmca_translation_free(other_order);
+  cgmca_model_free(model);
+}
+
+/* More samples than are mapped at a time: each has the point that it has alone. */
+static void test_long_blocks(void) {
+  enum { LONG = 9001 };
+  OK(cgmca_set_threads(1));
+  float(*x)[D1] = malloc(LONG * sizeof *x);
+  double(*z)[2] = malloc(LONG * sizeof *z), (*y)[D2] = malloc(LONG * sizeof *y), alone[2], back[D2], spread[D2];
+  double(*e)[D2] = malloc(LONG * sizeof *e);
+  for (int i = 0; i < LONG; ++i) {
+    for (int j = 0; j < D1; ++j) x[i][j] = (float)a[i % N][j] + (float)uniform();
+  }
+  cgmca_model* model = fitted("identity:2");
+  cgmca_translation* map = NULL;
+  const int one = 1;
+  OK(cgmca_translation_new(model, &one, 1, 2, NULL, 0, &map));
+  const cgmca_view X = {x, LONG, D1, 0, 0, 1};
+  const cgmca_buffer Z = {z, LONG, 2, 0, 0, 0}, Y = {y, LONG, D2, 0, 0, 0}, E = {e, LONG, D2, 0, 0, 0};
+  long before = 0;
+  for (int call = 0; call < 2; ++call) {
+    before = allocations;
+    OK(cgmca_apply(model, 1, &X, &Z));
+    OK(cgmca_translate(map, &X, &Y, &E, 0, NULL));
+  }
+  if (COUNTS) EXPECT(allocations == before);
+  for (int i = 0; i < LONG; i += 97) {
+    double sample[D1];
+    for (int j = 0; j < D1; ++j) sample[j] = x[i][j];
+    OK(cgmca_apply_one(model, 1, sample, alone));
+    OK(cgmca_translate_one(map, sample, back, spread));
+    EXPECT(fabs(alone[0] - z[i][0]) < 1e-13 && fabs(alone[1] - z[i][1]) < 1e-13);
+    EXPECT(fabs(back[4] - y[i][4]) < 1e-13 && fabs(spread[4] - e[i][4]) < 1e-13);
+  }
+  cgmca_translation_free(map);
+  cgmca_model_free(model);
+  free(x), free(z), free(y), free(e);
+}
+
+/* Samples that lack domains: fitted at once, in blocks, from bytes; the command line's answers are in test_c_fronts. */
+static void test_incomplete(void) {
+  static double gaps[N][D2];
+  memcpy(gaps, b, sizeof b);
+  for (int i = 0; i < 15; ++i) gaps[i][i % D2] = NAN;
+  const cgmca_view X[2] = {view(a, D1), view(gaps, D2)};
+  const double ridge[2] = {0.1, 0.1};
+  cgmca_fit_options options = with("identity:2");
+  options.ridge = ridge;
+  cgmca_model *whole = NULL, *blocks = NULL;
+  EXPECT(cgmca_fit(X, 2, &options, &whole) == CGMCA_INVALID_INPUT && strcmp(cgmca_last_kind(), "notFinite") == 0);
+  options.missing = "keep";
+  OK(cgmca_fit(X, 2, &options, &whole));
+  options.calibrate = 5;
+  EXPECT(cgmca_fit(X, 2, &options, &blocks) == CGMCA_INVALID_INPUT);
+  options.calibrate = 0, options.missing = "keeep";
+  EXPECT(cgmca_fit(X, 2, &options, &blocks) == CGMCA_INVALID_INPUT && strstr(cgmca_last_message(), "'keep'") != NULL);
+  cgmca_fit_options keeping = {0};
+  keeping.size = sizeof keeping, keeping.missing = "keep";
+  const int64_t features[2] = {D1, D2};
+  cgmca_summary *one = NULL, *two = NULL, *same = NULL, *plain = NULL;
+  OK(cgmca_summary_new(features, 2, &keeping, &one));
+  OK(cgmca_summary_new(features, 2, &keeping, &two));
+  OK(cgmca_summary_new(features, 2, NULL, &plain));
+  const cgmca_view first[2] = {{a, 20, D1, 0, 0, 0}, {gaps, 20, D2, 0, 0, 0}};
+  const cgmca_view rest[2] = {{a[20], N - 20, D1, 0, 0, 0}, {gaps[20], N - 20, D2, 0, 0, 0}};
+  OK(cgmca_summary_add(one, first, 2, NULL));
+  OK(cgmca_summary_add(two, rest, 2, NULL));
+  EXPECT(cgmca_summary_merge(one, plain) == CGMCA_INVALID_INPUT);
+  OK(cgmca_summary_merge(one, two));
+  EXPECT(cgmca_summary_samples(one) == N);
+  size_t size = 0;
+  OK(cgmca_summary_to_memory(one, NULL, 0, &size));
+  char* bytes = malloc(size);
+  OK(cgmca_summary_to_memory(one, bytes, size, &size));
+  OK(cgmca_summary_from_memory(bytes, size, &same));
+  options.missing = NULL;
+  OK(cgmca_fit_summary(same, &options, &blocks));
+  EXPECT(fabs(number(blocks, "objective") - number(whole, "objective")) < 1e-9);
+  cgmca_verification found = {0};
+  found.size = sizeof found;
+  OK(cgmca_verify(whole, X, 2, &keeping, &found, NULL));
+  EXPECT(found.certified);
+  free(bytes);
+  cgmca_summary_free(one), cgmca_summary_free(two), cgmca_summary_free(same), cgmca_summary_free(plain);
+  cgmca_model_free(whole), cgmca_model_free(blocks);
+}
+
+/* The sum of features, which is what downstream models here give. */
+static int sum_of_features(const double* X, int64_t samples, int64_t features, double* Y, void* user) {
+  ++*(int*)user;
+  for (int64_t i = 0; i < samples; ++i) {
+    Y[i] = 0;
+    for (int64_t j = 0; j < features; ++j) Y[i] += X[i * features + j];
+  }
+  return 0;
+}
+static int fails_always(const double* X, int64_t samples, int64_t features, double* Y, void* user) {
+  return X == NULL || samples < 0 || features < 0 || Y == NULL || user == NULL ? 2 : 1;
+}
+
+/* Translations towards the sample itself, and settings chosen by what a model of domain 1 makes of translations. */
+static void test_towards_and_downstream(void) {
+  static double moved[N][D1];
+  for (int i = 0; i < N; ++i) {
+    for (int j = 0; j < D1; ++j) moved[i][j] = a[i][j] + 3 + 0.05 * uniform();
+  }
+  const cgmca_view X[2] = {view(a, D1), view(moved, D1)};
+  const double ridge[2] = {1e6, 1e6};
+  cgmca_fit_options options = with("identity:3");
+  options.ridge = ridge, options.towards = "identity";
+  cgmca_model* model = NULL;
+  OK(cgmca_fit(X, 2, &options, &model));
+  EXPECT(strcmp(cgmca_model_text(model, "towards", 1, 0), "identity") == 0);
+  const int from = 2;
+  cgmca_translation* back = NULL;
+  OK(cgmca_translation_new(model, &from, 1, 1, NULL, 0, &back));
+  static double y[N][D1];
+  const cgmca_buffer Y = {y, N, D1, 0, 0, 0};
+  OK(cgmca_translate(back, X + 1, &Y, NULL, 0, NULL));
+  for (int j = 0; j < D1; ++j) EXPECT(fabs(y[0][j] - a[0][j]) < 0.1); /* a huge ridge: the sample, less 3 */
+  options.towards = "nowhere";
+  cgmca_model* none = NULL;
+  EXPECT(cgmca_fit(X, 2, &options, &none) == CGMCA_INVALID_INPUT);
+
+  const double ones[D1] = {1, 1, 1, 1, 1, 1, 1}, ridges[2] = {0.01, 1};
+  const int64_t ranks[2] = {1, 3};
+  const cgmca_view coefficients = {ones, 1, D1, 0, 0, 0};
+  int called = 0;
+  cgmca_tune_options tune = {0};
+  tune.size = sizeof tune;
+  tune.ranks = ranks, tune.rank_count = 2, tune.ridges = ridges, tune.ridge_count = 2;
+  cgmca_tune_options by_function = tune;
+  tune.downstream_coefficients = &coefficients;
+  by_function.downstream = sum_of_features, by_function.downstream_outputs = 1, by_function.downstream_user = &called;
+  cgmca_tuning *linear = NULL, *function = NULL;
+  OK(cgmca_tune(X, 2, &tune, NULL, &linear));
+  OK(cgmca_tune(X, 2, &by_function, NULL, &function));
+  EXPECT(cgmca_tuning_criterion(linear) == 6 && called > 0);
+  EXPECT(cgmca_tuning_trials(linear) == cgmca_tuning_trials(function) && cgmca_tuning_expected(linear) > 0);
+  EXPECT(cgmca_tuning_recommendation(linear, 0) != NULL && cgmca_tuning_recommendation(linear, 99) == NULL);
+  int towards_identity = 0;
+  for (int64_t i = 0; i < cgmca_tuning_trials(linear); ++i) {
+    cgmca_trial one = {0}, two = {0};
+    one.size = sizeof one, two.size = sizeof two;
+    OK(cgmca_tuning_trial(linear, i, &one));
+    OK(cgmca_tuning_trial(function, i, &two));
+    EXPECT(fabs(one.error[6] - two.error[6]) <= 1e-12 * one.error[6]);
+    towards_identity += strcmp(one.towards, "identity") == 0;
+  }
+  EXPECT(towards_identity > 0);
+  by_function.downstream = fails_always;
+  cgmca_tuning* broken = NULL;
+  EXPECT(cgmca_tune(X, 2, &by_function, NULL, &broken) == CGMCA_INVALID_INPUT && broken == NULL);
+  cgmca_tuning_free(linear), cgmca_tuning_free(function);
+  cgmca_translation_free(back);
   cgmca_model_free(model);
 }
 
@@ -419,55 +684,16 @@ static void test_memory_stays_flat(int calls) {
   printf("%d fits: %ld kB at the start, %ld kB at the end\n", calls, before, resident());
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* One sample of 784 features to 50 dimensions beside a plain product by the same matrix. */
-static void time_one_sample(void) {
-  enum { P = 784, K = 50, SAMPLES = 900 };
-  double* x = malloc(sizeof(double) * P * SAMPLES);
-  double* y = malloc(sizeof(double) * P * SAMPLES);
-  double* A = malloc(sizeof(double) * K * P);
-  for (int i = 0; i < P * SAMPLES; ++i) x[i] = uniform(), y[i] = x[i] + uniform();
-  const cgmca_view X[2] = {{x, SAMPLES, P, 0, 0, 0}, {y, SAMPLES, P, 0, 0, 0}};
-  const cgmca_fit_options options = with("identity:50");
-  cgmca_model* model = NULL;
-  OK(cgmca_fit(X, 2, &options, &model));
-  int64_t rows = 0, columns = 0;
-  const cgmca_buffer to = {A, K, P, 0, 0, 0};
-  OK(cgmca_model_array(model, "matrix", 1, 0, &rows, &columns, &to));
-  double z[K], plain[K];
-  const int times = 2000;
-  OK(cgmca_apply_one(model, 1, x, z));
-  double start = seconds();
-  for (int i = 0; i < times; ++i) OK(cgmca_apply_one(model, 1, x + P * (i % SAMPLES), z));
-  const double ours = (seconds() - start) / times;
-  start = seconds();
-  double sum = 0;
-  for (int i = 0; i < times; ++i) {
-    for (int r = 0; r < K; ++r) {
-      double s = 0;
-      for (int j = 0; j < P; ++j) s += A[r * P + j] * x[P * (i % SAMPLES) + j];
-      plain[r] = s;
-    }
-    sum += plain[0];
-  }
-  const double product = (seconds() - start) / times;
-  printf("one sample, 784 features to 50 dimensions: %.1f us and no allocation; a plain product %.1f us (%g)\n",
-         1e6 * ours, 1e6 * product, sum * 0);
-  cgmca_model_free(model);
-  free(x), free(y), free(A);
-}
-
 int main(int count, char** arguments) {
   const int calls = count > 1 ? atoi(arguments[1]) : 1000;
   draw();
   EXPECT(cgmca_abi_version() == CGMCA_ABI_VERSION);
   for (int64_t i = 0; cgmca_covariance_form(i) != NULL; ++i) EXPECT(strlen(cgmca_covariance_meaning(i)) > 10);
   test_views();
+  test_blocks();
+  test_long_blocks();
+  test_incomplete();
+  test_towards_and_downstream();
   test_summaries();
   test_options();
   test_more_options();
@@ -477,7 +703,6 @@ int main(int count, char** arguments) {
   test_errors();
   test_one_sample();
   test_memory_stays_flat(calls);
-  if (count <= 1) time_one_sample();
   printf("%d failures\n", failures);
   return failures != 0;
 }

@@ -43,7 +43,7 @@ summary     summary folds
 model       model covariance regularization fit_options
 multi
 fit         fit incomplete
-use         verify lsqr translate device_matrix calibrate explained diagnose fuse extend classify
+use         verify lsqr translate into device_matrix calibrate explained diagnose fuse extend classify
 select      correlation_tests tune permutation bootstrap check_pairs
 """
 

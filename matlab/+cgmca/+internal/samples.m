@@ -1,6 +1,7 @@
 function [X, options] = samples(list)
 % The matrices at the head of a list of arguments, as a cell, and the options after them, as cgmca_mex takes them.
   if isempty(list), error('cgmca:invalidInput', 'samples are missing: give X and Y, or a cell {X, Y, Z}'); end
+  list = cgmca.internal.texts(list);
   if iscell(list{1})
     X = list{1};
     rest = list(2:end);
@@ -11,7 +12,8 @@ function [X, options] = samples(list)
   end
   defaults = struct('Covariance', '', 'Matrices', {{}}, 'Ridge', [], 'MaxRank', [], 'RankTol', 0, 'Weights', [], ...
                     'Extra', {{}}, 'Calibrate', 0, 'Names', {{}}, 'Graph', '', 'Seed', 0, 'RandomStarts', [], ...
-                    'MaxSweeps', 0, 'MaxSeconds', 0, 'Accumulate', '', 'Columns', false);
+                    'MaxSweeps', 0, 'MaxSeconds', 0, 'Accumulate', '', 'Scale', false, 'Towards', '', 'Missing', '', ...
+                    'Columns', false);
   given = cgmca.internal.values(rest, defaults);
   m = numel(X);
   features = cell(1, m);
@@ -37,7 +39,8 @@ function [X, options] = samples(list)
                    'weights', double(given.Weights(:)), 'extra', {extra}, 'calibrate', given.Calibrate, ...
                    'names', {given.Names}, 'features', {features}, 'graph', graph, 'seed', given.Seed, ...
                    'random_starts', starts, 'max_sweeps', given.MaxSweeps, 'max_seconds', given.MaxSeconds, ...
-                   'accumulate', given.Accumulate, 'columns', double(logical(given.Columns)));
+                   'accumulate', given.Accumulate, 'scale', double(logical(given.Scale)), 'towards', given.Towards, ...
+                   'missing', given.Missing, 'columns', double(logical(given.Columns)));
 end
 
 % One number for each domain; 'auto' is -1.

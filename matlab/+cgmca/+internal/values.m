@@ -1,6 +1,7 @@
 function [given, rest] = values(list, defaults, mixed)
 % Name-value arguments over defaults; names are compared without case. mixed: others are handed back in `rest`.
   if nargin < 3, mixed = false; end
+  list = cgmca.internal.texts(list);
   given = defaults;
   names = fieldnames(defaults);
   rest = {};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/linalg/lapack.hpp"
+#include "core/linalg/one_sample.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -126,12 +127,27 @@ Matrix ABC(const MatrixView& A, const MatrixView& B, const MatrixView& C) {
   return left_first < right_first ? AB(AB(A, B), C) : AB(A, AB(B, C));
 }
 
+bool joined_first(const MatrixView& A, const MatrixView& B, Index samples) {
+  const double m = real(A.rows()), c = real(A.cols()), d = real(B.cols()), n = real(samples);
+  return m * c * d + m * d * n < c * d * n + m * c * n;
+}
+
+void multiply_into(const MatrixView& A, const MatrixView& B, Eigen::Ref<Matrix> C) {
+  require(A.cols() == B.rows() && C.rows() == A.rows() && C.cols() == B.cols(),
+          "a product with shapes that do not fit");
+  if (C.size() == 0) return;
+  if (A.cols() == 0) {
+    C.setZero();
+  } else {
+    multiply(CblasNoTrans, A, CblasNoTrans, B, 0, C);
+  }
+}
+
 Matrix affine(const MatrixView& A, const MatrixView& B, const MatrixView& X, const Vector& x0, const Vector& y0) {
   require(A.cols() == B.rows() && B.cols() == X.rows() && x0.size() == X.rows() && y0.size() == A.rows(),
           "an affine map with shapes that do not fit");
   constexpr Index columns = 4096;
-  const double m = real(A.rows()), c = real(A.cols()), d = real(B.cols()), n = real(X.cols());
-  const bool as_one = m * c * d + m * d * n < c * d * n + m * c * n;
+  const bool as_one = joined_first(A, B, X.cols());
   const Matrix both = as_one ? AB(A, B) : Matrix();
   Matrix Y(A.rows(), X.cols());
   for (Index first = 0; first < X.cols(); first += columns) {

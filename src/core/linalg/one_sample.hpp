@@ -1,14 +1,15 @@
-// Affine maps of one sample into the caller's memory.
+// Affine maps into the caller's memory: of one sample, and of many.
 //
-// Nothing is allocated once the thread has had samples as large, and no other thread is woken, as BLAS might. Everything
-// is computed in doubles.
+// Nothing is allocated once the thread has had as much. Everything is computed in doubles. For one sample no other thread
+// is woken, as BLAS might.
 #pragma once
 
 #include <cgmca/types.hpp>
+#include <utility>
 
 namespace cgmca::linalg {
 
-// Memory for `size` doubles that belongs to the calling thread; the next call with the same `which` (0, 1, 2) overwrites
+// Memory for `size` doubles that belongs to the calling thread; the next call with the same `which` (0 … 4) overwrites
 // it.
 Eigen::Map<Vector> scratch(std::size_t which, Index size);
 
@@ -34,5 +35,20 @@ void affine_into(const Matrix& A, const Matrix& B, const Vector& x0, const Vecto
   sum.noalias() += A * inner;
   Eigen::Map<Eigen::Vector<Scalar, Eigen::Dynamic>>(y, A.rows()) = sum.template cast<Scalar>();
 }
+
+// C = A B, in memory that is there.
+void multiply_into(const MatrixView& A, const MatrixView& B, Eigen::Ref<Matrix> C);
+// Whether A B is formed first in A B X, because that takes fewer operations for so many samples.
+bool joined_first(const MatrixView& A, const MatrixView& B, Index samples);
+
+constexpr Index kBlock = 4096;  // samples at a time, so that memory does not grow with their number
+
+// Y = A B (X - x0 1ᵀ) + y0 1ᵀ, the bits of affine.   A: m×c, B: c×d, X: d×n, Y: m×n; an empty y0 is 0
+void affine_block_into(const Matrix& A, const Matrix& B, const Vector& x0, const Vector& y0, const MatrixView& X,
+                       Eigen::Ref<Matrix> Y);
+
+// T = B (X - x0 1ᵀ) and G T, in the thread's memory.   B: c×d, G: c×c, X: d×n
+std::pair<Eigen::Map<Matrix>, Eigen::Map<Matrix>> scores_and_product(const Matrix& B, const Vector& x0, const Matrix& G,
+                                                                     const MatrixView& X);
 
 }  // namespace cgmca::linalg

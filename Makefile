@@ -111,9 +111,10 @@ docs: build
 	@tools/install-deps docs
 	@docs/build-site build out/docs
 
-# Every code block of the README, of docs/ and of the headers' examples.
+# Every code block of the README, of docs/ and of the headers' examples; the notebooks as they stand.
 docs-test: build
 	@tests/docs/run_blocks.py build
+	@CGMCA_WHOLE_NOTEBOOKS=1 ctest --preset release -R python_notebooks
 
 # Beside NumPy, SciPy and scikit-learn, with PEERS=all also Octave, R and (from PyPI) cca-zoo and mvlearn: bench/results/.
 bench: build

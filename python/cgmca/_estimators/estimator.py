@@ -299,7 +299,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         matched : dict, or list of domains for a `Summary`
             Samples of one known domain or several, by their names or numbers: row i of each belongs to row i of X. They
             need not be samples of the fit.
-        covariance : array of shape (n_components_, n_components_), 'identity' or `Covariance`, optional
+        covariance : array of shape (``n_components_``, ``n_components_``), 'identity' or `Covariance`, optional
             Of the new domain's points; default: that of the first domain of ``matched``.
         max_rank, ridge
             As for the estimator, of the new domain.

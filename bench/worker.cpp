@@ -107,7 +107,8 @@ void fit_several(Worker& worker, std::istringstream& words) {
   }
   timed([&] {
     Summary summary(sizes, accumulate(how));
-    summary.add_all(X);
+    summary.expect(X.front().cols());
+    summary.add(X);
     worker.model = fit(summary, std::vector<Covariance>{Covariance::identity(k)});
     const Certificate& certificate = worker.model.certificate;
     return fmt::format(", \"certified\": {}, \"gap_of_f\": {}, \"proof\": \"{}\", \"sweeps\": {}, \"ranks\": [{}]",
@@ -127,10 +128,10 @@ void small_fits(Worker& worker, std::istringstream& words) {
   std::vector<double> residuals(static_cast<std::size_t>(fits));
   timed([&] {
     const Covariance I = Covariance::identity(k);
-    side_by_side(fits, [&](Index f) {
+    parallel_for(fits, [&](Index f) {
       const Model model = fit(X1.middleCols(f * n, n), X2.middleCols(f * n, n), I, I);
       worker.answer.col(f) = model.certificate.singular_B.head(k);
-      residuals[static_cast<std::size_t>(f)] = model.certificate.constraint_residuals[0];
+      residuals[f] = model.certificate.constraint_residuals[0];
     });
     return fmt::format(", \"residual\": {}", *std::max_element(residuals.begin(), residuals.end()));
   });
@@ -165,7 +166,8 @@ void run(Worker& worker, const std::string& line) {
     if (double tolerance = 0; words >> tolerance) options.rank_tol = tolerance;
     timed([&] {
       Summary summary({worker.data.at(first).rows(), worker.data.at(second).rows()}, accumulate(how));
-      summary.add_all({worker.data.at(first), worker.data.at(second)});
+      summary.expect(worker.data.at(first).cols());
+      summary.add(worker.data.at(first), worker.data.at(second));
       worker.model = fit(summary, C, C, options);
       return certificate_text(worker.model.certificate);
     });

@@ -51,7 +51,7 @@ std::string checksum(const Matrix& pixels, ImageSize size) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(pixels.rows()));
   for (Index j = 0; j < pixels.cols(); ++j) {
     for (Index i = 0; i < pixels.rows(); ++i) {
-      bytes[static_cast<std::size_t>(i)] = static_cast<unsigned char>(pixels(i, j));
+      bytes[i] = static_cast<unsigned char>(pixels(i, j));
     }
     hash.add(bytes.data(), bytes.size());
   }
@@ -92,7 +92,7 @@ Dataset load_dataset(const std::string& folder) {
                                 : fmt::format("{} (sha256 {}…, not MNIST)", folder, sum.substr(0, 12));
   data.images /= 255;
   data.labels.resize(static_cast<std::size_t>(labels.cols()));
-  for (Index j = 0; j < labels.cols(); ++j) data.labels[static_cast<std::size_t>(j)] = static_cast<int>(labels(0, j));
+  for (Index j = 0; j < labels.cols(); ++j) data.labels[j] = static_cast<int>(labels(0, j));
   return data;
 }
 

@@ -41,9 +41,7 @@ const std::array<std::vector<Stroke>, 10>& strokes_of_digits() {
 
 // A Catmull-Rom curve through the points of a stroke, as short straight pieces.
 Stroke smooth(const Stroke& points) {
-  const auto at = [&](std::ptrdiff_t k) {
-    return points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(k, 0, std::ssize(points) - 1))];
-  };
+  const auto at = [&](std::ptrdiff_t k) { return points[std::clamp<std::ptrdiff_t>(k, 0, std::ssize(points) - 1)]; };
   constexpr int kPieces = 4;
   Stroke curve{points[0]};
   for (std::ptrdiff_t k = 0; k + 1 < std::ssize(points); ++k) {

@@ -32,7 +32,7 @@ Index matched_count(double fraction, Index samples, Index least) {
 
 std::vector<int> at(const std::vector<int>& labels, const std::vector<Index>& places) {
   std::vector<int> result;
-  for (Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
+  for (Index place : places) result.push_back(labels[place]);
   return result;
 }
 

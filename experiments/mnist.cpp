@@ -132,8 +132,8 @@ void run_digit(const Dataset& data, const MnistOptions& options, int repetition,
   if (!first) return;
 
   row.t = models.t;
-  row.n_train = static_cast<Index>(parts.train.size());
-  row.n_test = static_cast<Index>(parts.test.size());
+  row.n_train = std::ssize(parts.train);
+  row.n_test = std::ssize(parts.test);
   for (const std::size_t i : {0U, 1U}) row.ranks[i] = models.cgmca.certificate.ranks[i];
   row.correlations = models.cgmca.certificate.singular_B;
   if (!options.figures) return;
@@ -179,7 +179,7 @@ std::array<double, 2> paper_scores(int digit) {
 }
 
 Matrix corrupt(const Dataset& data, const std::vector<Index>& images, Noise noise, std::uint64_t seed) {
-  Matrix result(data.images.rows(), static_cast<Index>(images.size()));
+  Matrix result(data.images.rows(), std::ssize(images));
   const auto one = [&](std::size_t k) {
     auto out = result.col(static_cast<Index>(k));
     fill_normal(seed, kNoise, static_cast<std::uint32_t>(images[k]), out.data(), static_cast<std::size_t>(out.size()));
@@ -237,8 +237,8 @@ MnistResult run_mnist(const Dataset& data, const MnistOptions& options, const Pr
   std::mutex mutex;
   // Several digits at a time: their SVDs gain little by BLAS's own threads.
   for (int repetition = 0; repetition < options.repeat; ++repetition) {
-    side_by_side(static_cast<Index>(result.rows.size()), [&](Index k) {
-      DigitRow& row = result.rows[static_cast<std::size_t>(k)];
+    parallel_for(std::ssize(result.rows), [&](Index k) {
+      DigitRow& row = result.rows[k];
       run_digit(data, options, repetition, repetition == 0, row, row.digit == shown ? &result.curve : nullptr);
       const std::lock_guard lock(mutex);
       if (progress) progress(++done / steps);

@@ -167,7 +167,7 @@ void add_single(Page& page, const MnistResult& result, const DigitRow& row, cons
 }
 
 void add_montage(Page& page, const MnistResult& result, const std::string& folder) {
-  const auto columns = static_cast<Index>(result.rows.size());
+  const auto columns = std::ssize(result.rows);
   std::vector<report::Picture> strips;
   std::vector<Image> all;
   for (const Stage& stage : kRows) {

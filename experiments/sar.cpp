@@ -178,7 +178,7 @@ RadarChips load_sample(const std::string& folder, Index crop) {
     measured.push_back(read_images(real, second));
     chips.labels.insert(chips.labels.end(), first.size(), static_cast<int>(label));
   }
-  const Index pixels = synthetic.front().rows(), n = static_cast<Index>(chips.labels.size());
+  const Index pixels = synthetic.front().rows(), n = std::ssize(chips.labels);
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(pixels))));
   if (side * side != pixels) throw InvalidInput(fmt::format("chips of {} pixels are not square", pixels));
   if (crop == 0) crop = side;
@@ -208,7 +208,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
   if (options.draws < 1) throw InvalidInput(fmt::format("{} draws; at least 1 is needed", options.draws));
   const auto start = std::chrono::steady_clock::now();
   const Index pairs = chips.synthetic.cols(), d = chips.synthetic.rows();
-  const auto classes = static_cast<Index>(chips.classes.size());
+  const auto classes = std::ssize(chips.classes);
   SarResult result;
   result.data = chips.name;
   result.size = chips.size;
@@ -249,9 +249,9 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       dealt.seed = options.seed + static_cast<std::uint64_t>(k);
       Folds folds({d, d}, dealt);
       folds.add(synthetic, measured);
-      const Factorization factorization(folds.all());
+      const PreparedFit prepared(folds.all());
       const auto fitted = [&](const Covariance& C, const Regularization& fit_options) {
-        return transfer(factorization.fit(C, C, fit_options), chips, test, truth);
+        return transfer(prepared.fit(C, C, fit_options), chips, test, truth);
       };
       const Rules rules(row.matched);
       const Index plain = std::min<Index>(100, row.matched - 2);
@@ -278,7 +278,7 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
       const TuneResult tuned = tune(folds, grid);
       scores.tuned = tuned.choice();
       const Covariance C = scores.tuned.covariance();
-      const Model model = factorization.fit(C, C, scores.tuned.regularization());
+      const Model model = prepared.fit(C, C, scores.tuned.regularization());
       count(row.confusion_tuned, truth, score(SarMethod::tuned, transfer(model, chips, test, truth)));
       row.draws.push_back(scores);
 
@@ -286,9 +286,8 @@ SarResult run_sar(const RadarChips& chips, const SarOptions& options,
         for (int label = 0; label < static_cast<int>(classes); ++label) {  // the first test chip of each class
           const auto found = std::find(truth.begin(), truth.end(), label);
           if (found == truth.end()) continue;
-          const Index place = draw.test[static_cast<std::size_t>(found - truth.begin())];
-          result.examples.push_back({chips.classes[static_cast<std::size_t>(label)], chips.synthetic.col(place),
-                                     chips.measured.col(place),
+          const Index place = draw.test[found - truth.begin()];
+          result.examples.push_back({chips.classes[label], chips.synthetic.col(place), chips.measured.col(place),
                                      translate(model, Domain::two, Domain::one, chips.measured.col(place))});
         }
       }

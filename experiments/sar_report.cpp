@@ -109,7 +109,7 @@ void add_examples(Page& page, const SarResult& result, const std::string& folder
       images.push_back(report::gray(std::span(chip.data(), static_cast<std::size_t>(chip.size())), result.size.height,
                                     result.size.width));
     }
-    strips.push_back({label, report::montage(images, static_cast<Index>(images.size()))});
+    strips.push_back({label, report::montage(images, std::ssize(images))});
   }
   std::string names;
   for (const SarExample& example : result.examples) names += (names.empty() ? "" : ", ") + example.name;

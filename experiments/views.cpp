@@ -80,7 +80,7 @@ Split chosen(const Split& all, const std::vector<std::size_t>& views) {
   return split;
 }
 
-Domain domain(std::size_t view) { return static_cast<Domain>(view + 1); }
+Domain domain(std::size_t view) { return domain_at(view); }
 
 // The views whose bits are set.
 std::vector<DomainSamples> present(const std::vector<Matrix>& X, std::size_t bits) {

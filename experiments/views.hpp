@@ -27,7 +27,7 @@ struct Views {
   std::vector<Matrix> X;           // d_i×n
   std::vector<int> labels;
 
-  Index samples() const { return static_cast<Index>(labels.size()); }
+  Index samples() const { return std::ssize(labels); }
 };
 
 // A folder with mfeat.npz (arrays fou, fac, kar, pix, zer, mor and label) or with the files mfeat-fou.csv, … of the

@@ -90,7 +90,7 @@ void add_numbers(Page& page, const ViewsResult& result) {
 // Of the views in row and column: fused above, or one translated to the other.
 std::string grid(const ViewsResult& result, const ViewsTrial& trial, const char* heading,
                  const std::function<double(std::size_t, std::size_t)>& value, const char* x, const char* y) {
-  const auto m = static_cast<Index>(trial.fit.views.size());
+  const auto m = std::ssize(trial.fit.views);
   Matrix values(m, m);
   for (Index i = 0; i < m; ++i) {
     for (Index j = 0; j < m; ++j) values(i, j) = value(static_cast<std::size_t>(i), static_cast<std::size_t>(j));

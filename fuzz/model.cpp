@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Model model = Model::load(fuzz::sealed_file_of(data, size));
     for (Domain domain : {Domain::one, Domain::two}) {
-      if (!model.domains[slot(domain)]) continue;
+      if (!model.domains[domain]) continue;
       const Matrix Z = apply(model, domain, Matrix::Zero(model.domain(domain).features(), 2));
       fuzz::check(Z.rows() == model.common_dimension && Z.cols() == 2);
     }

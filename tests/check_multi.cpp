@@ -40,7 +40,7 @@ void mfeat(const std::vector<std::string>& views, Index k, Index max_rank, bool 
   std::vector<Matrix> V;
   for (const std::string& view : views) V.push_back(whitened(read(file + ":" + view), max_rank));
   Random random(1);
-  const auto m = static_cast<Index>(views.size());
+  const auto m = std::ssize(views);
   const std::vector<Matrix> F = random_factors(random, general ? Kind::general : Kind::identity, m, k);
   const std::vector<Matrix> I(views.size(), Matrix::Identity(k, k));
   const MatchingProblem problem(general ? F : I, cross_matrices(V), graph_weights("full", m));

@@ -57,12 +57,12 @@ inline DataCase data_case(const std::string& name) {
   Matrix weights(m, m);
   for (Index i = 0; i < m; ++i) {
     V.push_back(whitened(read(oracle(fmt::format("{}.x{}.npy", name, i + 1)))));
-    const std::string spec = answer["cov"][static_cast<std::size_t>(i)];
+    const std::string spec = answer["cov"][i];
     const std::string value = spec.substr(spec.find(':') + 1);
     F.push_back(spec.starts_with("identity") ? Matrix(Matrix::Identity(std::stol(value), std::stol(value)))
                                              : covariance_factor(read(oracle(value))));
     for (Index j = 0; j < m; ++j) {
-      weights(i, j) = answer["weights"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      weights(i, j) = answer["weights"][i][j];
     }
   }
   return {MatchingProblem(F, cross_matrices(V), weights), answer["n"], answer["objective"], answer["f"]};

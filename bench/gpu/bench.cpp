@@ -21,8 +21,8 @@
 
 #include "core/fit/assemble.hpp"
 #include "core/fit/certify.hpp"
-#include "core/fit/factors.hpp"
 #include "core/fit/solve.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/linalg/device.hpp"
 #include "core/summary/state.hpp"
 
@@ -55,7 +55,7 @@ double seconds(const std::function<void()>& work, int times) {
 // Uniform numbers of variance 1, quickly and always the same.
 Matrix noise(Index rows, Index columns, std::uint64_t seed) {
   Matrix X(rows, columns);
-  side_by_side((columns + 63) / 64, [&](Index part) {
+  parallel_for((columns + 63) / 64, [&](Index part) {
     std::uint64_t state = (seed * 1000003 + static_cast<std::uint64_t>(part)) * 6364136223846793005u + 1;
     for (Index j = part * 64; j < std::min(columns, (part + 1) * 64); ++j) {
       for (Index i = 0; i < rows; ++i) {
@@ -68,7 +68,7 @@ Matrix noise(Index rows, Index columns, std::uint64_t seed) {
 }
 
 Matrix mixed(const Matrix& X, Matrix Y) {  // correlated by 0.8, feature by feature
-  by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
+  parallel_for_columns(X.rows(), X.cols(), [&](Index first, Index count) {
     Y.middleCols(first, count) = 0.8 * X.middleCols(first, count) + 0.6 * Y.middleCols(first, count);
   });
   return Y;
@@ -157,17 +157,17 @@ Stages staged(const Row& row, const MatchedSamples& X) {
   const Summary summary = summarized(X, row.d);
   lap(result.add);
   const bool spectrum = row.spec.starts_with("data1");
-  const Factors factors = regularize(factorize(summary, {}, {spectrum, false}), Regularization{});
+  const WhitenedData whitened = regularize(whiten_domains(summary, {}, {spectrum, false}), Regularization{});
   lap(result.factorize);
-  const CrossSvd cross = svd_of_cross_matrix(factors, C, C);
+  const CrossSvd cross = svd_of_cross_matrix(whitened, C, C);
   lap(result.svd);
-  const Solution solution = solve(factors, cross.svd, C, C);
+  const Solution solution = solve(whitened, cross.svd, C, C);
   lap(result.solve);
   Matrix weights(2, 2);
   weights << 0, 1, 1, 0;
-  result.certificate = certify(solution, factors, weights);
+  result.certificate = certify(solution, whitened, weights);
   lap(result.certify);
-  result.route = factors.route() + "; " + cross.route;
+  result.route = whitened.route() + "; " + cross.route;
   return result;
 }
 

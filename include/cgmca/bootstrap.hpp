@@ -77,7 +77,7 @@ struct DomainBootstrap {
 // What the replicas say.
 struct Bootstrap {
   Bootstrapped correlations;  // of the scores of two domains: direction by pair of domains, 1-2, 1-3, …, 2-3, …
-  std::vector<DomainBootstrap> domains;
+  ByDomain<DomainBootstrap> domains;
   Index replicas = 0, failed = 0;  // that could be fitted, and that could not
   Index groups = 0;                // of samples
 };

@@ -7,7 +7,7 @@
 //   const PairCheck check = check_pairs(X1, X2);
 //   for (const SuspectPair& suspect : check.suspects) std::cout << "pair " << suspect.pair << " is probably wrong\n";
 //   Summary summary({d1, d2});
-//   summary.add(X1, X2, check.probability);  // a robust fit: wrong pairs count little
+//   summary.add({X1, X2}, check.probability);  // a robust fit: wrong pairs count little
 //   const Model model = fit(summary, C, C);
 #pragma once
 

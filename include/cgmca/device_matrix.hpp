@@ -51,11 +51,11 @@ class DeviceMap {
   DeviceMatrix operator()(const SampleView& X) const;
 
  private:
-  struct Inside;
-  explicit DeviceMap(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
+  struct Impl;
+  explicit DeviceMap(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   friend DeviceMap device_map(const Model& model, Domain domain, Device device);
   friend DeviceMap device_map(const Translation& translation, Device device);
-  std::shared_ptr<const Inside> inside_;
+  std::shared_ptr<const Impl> impl_;
 };
 // A domain's map into the common space, what apply() does. Throws MissingDomain, DeviceError.
 DeviceMap device_map(const Model& model, Domain domain, Device device = Device::cuda);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cgmca/model.hpp>
+#include <cgmca/samples.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -61,10 +62,10 @@ struct DiagnoseOptions {
 
 // What was found of n samples.
 struct Diagnosis {
-  std::vector<DomainDiagnosis> domains;  // m
-  Vector pair_p;                         // n: that the domains of a sample belong together
-  std::vector<Suspect> suspects;         // the surest first
-  std::vector<std::string> remarks;      // sentences for people
+  ByDomain<DomainDiagnosis> domains;  // m
+  Vector pair_p;                      // n: that the domains of a sample belong together
+  std::vector<Suspect> suspects;      // the surest first
+  std::vector<std::string> remarks;   // sentences for people
 };
 
 // Diagnoses matched samples that come in blocks. It keeps their scores, not the samples.
@@ -73,7 +74,7 @@ class Diagnoser {
   // Throws MissingDomain.
   explicit Diagnoser(const Model& model);
   // Adds matched samples, one matrix a domain, d_i×n. Throws WrongDimension, UnequalSamples or NotFinite.
-  void add(const std::vector<MatrixView>& X);
+  void add(const MatchedSamples& X);
   // What is found of the samples added so far. Throws TooFewSamples for fewer than 8, and InvalidInput.
   Diagnosis diagnosis(const DiagnoseOptions& options = {}) const;
   Index samples() const { return samples_; }  // added so far
@@ -86,20 +87,19 @@ class Diagnoser {
     std::vector<Vector> residuals;
   };
   Model model_;
-  std::vector<Part> parts_;
+  ByDomain<Part> parts_;
   Index samples_ = 0;
 };
 
 // The diagnosis of samples in memory.   X_i: d_i×n. Throws as Diagnoser does.
-Diagnosis diagnose(const Model& model, const std::vector<MatrixView>& X, const DiagnoseOptions& options = {});
+Diagnosis diagnose(const Model& model, const MatchedSamples& X, const DiagnoseOptions& options = {});
 
 // What a contribution is part of.
 enum class Statistic { t_squared, residual, distance };
 
 // The parts that features have in a statistic of a domain, for every sample: one matrix for each domain, d_i×n, that
 // together sum to it. Those of T² and Q are of the domain itself, and the others empty. Throws as Diagnoser::add does.
-std::vector<Matrix> contributions(const Model& model, Statistic statistic, Domain domain,
-                                  const std::vector<MatrixView>& X);
+ByDomain<Matrix> contributions(const Model& model, Statistic statistic, Domain domain, const MatchedSamples& X);
 
 // What a fit should say of its pairs in a line each, from the model alone: no correlation is above chance (Wilks at the
 // level .05, where its theory holds), or the domains hold the same data.

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cgmca/model.hpp>
+#include <cgmca/samples.hpp>
 #include <cgmca/translate.hpp>
 #include <cgmca/types.hpp>
 #include <vector>
@@ -59,9 +60,7 @@ class MeasuredR2 {
   // Throws MissingDomain.
   MeasuredR2(const Model& model, Domain to);
   // Adds samples, one matrix a domain, d_i×n. No weights: 1 each.
-  void add(const std::vector<MatrixView>& X, const Vector& weights = {});
-  // The same of two domains.   X1: d1×n, X2: d2×n
-  void add(const MatrixView& X1, const MatrixView& X2, const Vector& weights = {}) { add({X1, X2}, weights); }
+  void add(const MatchedSamples& X, const Vector& weights = {});
   // Of the samples added so far.
   TranslationR2 value() const;
 

@@ -43,17 +43,17 @@ Model fit(const SampleView& X1, const SampleView& X2, const Covariance& c1, cons
 // Example:
 //   Summary summary({d1, d2});
 //   summary.add(X1, X2);
-//   const Factorization factors(summary);
+//   const PreparedFit prepared(summary);
 //   for (const Index k : {1, 2, 3}) {
-//     std::cout << factors.fit(Covariance::identity(k), Covariance::identity(k)).certificate.objective << "\n";
+//     std::cout << prepared.fit(Covariance::identity(k), Covariance::identity(k)).certificate.objective << "\n";
 //   }
-class Factorization {
+class PreparedFit {
  public:
-  // Factors the summary's data. Throws TooFewSamples, NoVariance, NumericalFailure, DeviceError.
-  explicit Factorization(const Summary& summary, const DataOptions& options = {});
-  ~Factorization();
-  Factorization(Factorization&&) noexcept;
-  Factorization& operator=(Factorization&&) noexcept;
+  // Whitens the summary's domains. Throws TooFewSamples, NoVariance, NumericalFailure, DeviceError.
+  explicit PreparedFit(const Summary& summary, const DataOptions& options = {});
+  ~PreparedFit();
+  PreparedFit(PreparedFit&&) noexcept;
+  PreparedFit& operator=(PreparedFit&&) noexcept;
 
   // The fit of two domains, of these data. Throws as fit does.
   Model fit(const Covariance& c1, const Covariance& c2, const Regularization& options = {}) const;
@@ -62,8 +62,8 @@ class Factorization {
             const MatchingOptions& matching = {}) const;
 
  private:
-  struct Inside;
-  std::unique_ptr<const Inside> inside_;
+  struct Impl;
+  std::unique_ptr<const Impl> impl_;
 };
 
 }  // namespace cgmca

@@ -23,10 +23,10 @@ namespace cgmca {
 
 // Options of the data, which several fits share.
 struct DataOptions {
-  std::optional<double> rank_tol;     // a domain's rank counts σ_j > rank_tol·σ_1; default max(d, n)·eps
-  std::vector<const Summary*> extra;  // samples without partners: for each domain a summary of it alone, or null. They
-                                      // improve its mean and covariance
-  std::optional<Device> device{};     // where it is computed; default: where the summary is
+  std::optional<double> rank_tol;  // a domain's rank counts σ_j > rank_tol·σ_1; default max(d, n)·eps
+  ByDomain<const Summary*> extra;  // samples without partners: for each domain a summary of it alone, or null. They
+                                   // improve its mean and covariance
+  std::optional<Device> device{};  // where it is computed; default: where the summary is
   // Features are divided by their standard deviations first, so that ridges, max_rank, `data` covariances and tune do not
   // depend on their units. The maps are of the data as they are.                          docs/method.md (62)
   bool scale = false;
@@ -64,11 +64,11 @@ struct MatchingOptions {
 
 // All options of one fit.
 struct FitOptions {
-  std::optional<double> rank_tol{};     // as that of DataOptions
-  PerDomain<Index> max_rank{};          // as that of Regularization
-  PerDomain<Ridge> ridge{};             // as that of Regularization
-  std::vector<const Summary*> extra{};  // as that of DataOptions
-  MatchingOptions matching{};           // the graph, and the search for more than two domains
+  std::optional<double> rank_tol{};  // as that of DataOptions
+  PerDomain<Index> max_rank{};       // as that of Regularization
+  PerDomain<Ridge> ridge{};          // as that of Regularization
+  ByDomain<const Summary*> extra{};  // as that of DataOptions
+  MatchingOptions matching{};        // the graph, and the search for more than two domains
   // Where it is computed. Default: where the summary is, or the processor for data in memory.
   std::optional<Device> device{};
   bool scale = false;               // as that of DataOptions

@@ -48,10 +48,6 @@ class Folds {
   // The same with n weights. All copies that a weight stands for are in one fold. Samples of weight 0 are left out, and
   // not counted by samples() and fold_of.
   void add(const MatchedSamples& X, const VectorView& weights);
-  // The same for two domains.   X1: d1×n, X2: d2×n
-  void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
-    add(MatchedSamples{X1, X2}, weights);
-  }
 
   // Adds the samples of `other` after ours. Each fold of `other` goes to a fold of ours as a whole, the fullest to the
   // emptiest, equal ones as the seed and the number of our samples decide: folds never differ by more than one sample,
@@ -64,7 +60,7 @@ class Folds {
   // The number of repeats, as given in the options. By default 10 for up to 100 samples, 1000/n for more, 1 from 1000
   // on, and never so many that they would take more than 1 GiB: with few samples the result depends more on how they
   // were divided, and repeats cost less. The number falls while samples are added.
-  Index repeats() const { return static_cast<Index>(parts_.size()); }
+  Index repeats() const { return std::ssize(parts_); }
   Index samples() const;                                    // the number of those of a weight above 0
   double total_weight() const;                              // the sum of the weights
   Index domains() const { return parts_[0][0].domains(); }  // m

@@ -44,10 +44,10 @@ class IncompleteSummary {
   // Makes this the summary of both sets of samples. Throws as Summary::merge does, and then changes nothing.
   void merge(const IncompleteSummary& other, Repeats repeats = Repeats::refuse);
 
-  Index domains() const { return static_cast<Index>(info_.size()); }  // m
-  const DomainInfo& domain(Domain domain) const;                      // throws MissingDomain
-  Index samples() const;                                              // of a weight above 0, with any domain
-  double total_weight() const;                                        // the sum of their weights
+  Index domains() const { return std::ssize(info_); }  // m
+  const DomainInfo& domain(Domain domain) const;       // throws MissingDomain
+  Index samples() const;                               // of a weight above 0, with any domain
+  double total_weight() const;                         // the sum of their weights
   // The samples by the domains they have.
   const std::map<std::vector<Domain>, Summary>& patterns() const { return patterns_; }
 
@@ -64,7 +64,7 @@ class IncompleteSummary {
   void add_weighted(const MatchedSamples& X, const Vector* weights);
   Summary& pattern(const std::vector<Domain>& domains);
 
-  std::vector<DomainInfo> info_;
+  ByDomain<DomainInfo> info_;
   Accumulate accumulate_;
   std::map<std::vector<Domain>, Summary> patterns_;
 };
@@ -74,9 +74,9 @@ bool holds_incomplete_summary(const std::string& path);
 
 // How EM ended.
 struct IncompleteEstimate {
-  std::vector<Vector> means;     // of each domain
-  std::vector<Vector> variance;  // of each feature, the ridge included
-  Matrix covariance;             // of all features, domain by domain; empty if features were reduced to their span
+  ByDomain<Vector> means;     // of each domain
+  ByDomain<Vector> variance;  // of each feature, the ridge included
+  Matrix covariance;          // of all features, domain by domain; empty if features were reduced to their span
   Index steps = 0;
   double change = 0;     // of the last step, relative to the sizes of the features
   double criterion = 0;  // what EM lowers                                                                        (80)

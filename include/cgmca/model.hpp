@@ -41,7 +41,7 @@ struct DomainMap {
   Vector scale;     // D: d     what the features were divided by for the fit; empty if they were not              (62)
   // For more than two domains: covariance of the features with the scores of domain j, d×c_j; empty for its own, and
   // for a domain that is absent. Two domains have loadings · diag(singular_B). See Model::cross_loadings.         (40)
-  std::vector<Matrix> cross_loadings;
+  ByDomain<Matrix> cross_loadings;
   Vector held_out_error;  // d   s of (30): the error of translations to this domain, cross-fitted; empty if it was not
   std::string name;       // of the domain; empty if there is none
   std::vector<std::string> feature_names;  // d, or none
@@ -53,7 +53,7 @@ struct DomainMap {
   Matrix scaled_weights() const;       // T D, which acts on (x - mean) / D
   Vector covariance_spectrum() const;  // the c nonzero eigenvalues of C = M Mᵀ, descending
 
-  void check_features(Domain domain, const MatrixView& X) const;  // throws WrongDimension
+  void check_features(Domain domain, Index given) const;  // throws WrongDimension unless there are as many
 };
 
 // One ascent of the search that fits more than two domains.                              docs/method.md section 8
@@ -74,9 +74,9 @@ struct Certificate {
   // An empty certificate of so many domains.
   explicit Certificate(Index domains = 2);
 
-  std::vector<double> constraint_residuals;  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                                  (15)
-  std::vector<Regularized> constrained;  // Θ̃_i, the covariance of domain i in it, at its scale               (24)
-  Matrix weights;                        // w: m×m, the graph; [[0, 1], [1, 0]] for two domains
+  ByDomain<double> constraint_residuals;  // ‖A_i Θ̃_i A_iᵀ - C_i‖_F / ‖C_i‖_F                                  (15)
+  ByDomain<Regularized> constrained;  // Θ̃_i, the covariance of domain i in it, at its scale               (24)
+  Matrix edge_weights;                // w: m×m, the graph; [[0, 1], [1, 0]] for two domains
   double objective = 0;  // (n-1)/n Σ_{i<j} w_ij ‖A_i S_i - A_j S_j‖_F², or (26) with a ridge            (1) (36)
   double bound = 0;      // no maps go below it: (n-1)/n (tr C1 + tr C2 - 2 Σ σ_j(A) σ_j(B))             (14) (38)
   double covariance_trace = 0;  // (n-1)/n Σ_i deg_i tr C_i, deg_i = Σ_j w_ij: the scale of both
@@ -94,12 +94,12 @@ struct Certificate {
   // How far the covariances used are from a sketch of the samples that was summed beside them, relative to the sizes of
   // the features; absent where a summary of cgmca 0.2 has none. (61)
   std::optional<double> samples_residual;
-  std::vector<Index> ranks;             // r_i of the data
-  std::vector<Index> covariance_ranks;  // c_i of the prescribed covariances
+  ByDomain<Index> ranks;             // r_i of the data
+  ByDomain<Index> covariance_ranks;  // c_i of the prescribed covariances
   double min_gap = 0;  // min (σ_j - σ_{j+1})/σ_1 over the canonical correlations used; for more domains see (39)
-  std::vector<double> tolerances;  // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
-  std::string route;  // what ran: summary form, how each domain was whitened, how B was factorized, such as
-                      // "qr: gesdd, geqrf; B gesdd"
+  ByDomain<double> tolerances;  // rank rule: σ_j(S_i) > tolerance · σ_1(S_i)
+  std::string route;            // what ran: summary form, how each domain was whitened, how B was factorized, such as
+                                // "qr: gesdd, geqrf; B gesdd"
 };
 
 // What the fit was asked for, so that it can be repeated. The graph is in the certificate.
@@ -108,10 +108,10 @@ struct FitSettings {
   explicit FitSettings(Index domains = 2);
 
   // "identity", "data1", "correlation", …; "matrix" if it was given by its entries: the maps hold C = M Mᵀ
-  std::vector<std::string> covariance;
-  std::vector<Index> components;            // the number after the name, such as 4 of identity:4; 0 if there is none
-  std::vector<Index> max_rank;              // 0: no limit
-  std::vector<Ridge> ridge;                 // of each domain
+  ByDomain<std::string> covariance;
+  ByDomain<Index> components;               // the number after the name, such as 4 of identity:4; 0 if there is none
+  ByDomain<Index> max_rank;                 // 0: no limit
+  ByDomain<Ridge> ridge;                    // of each domain
   Towards towards = Towards::zero;          // what translations were shrunk towards
   std::optional<double> rank_tol;           // as that of DataOptions
   bool scale = false;                       // likewise
@@ -146,25 +146,25 @@ struct Model {
   // An empty model of so many domains.
   explicit Model(Index domains = 2);
 
-  FitSettings settings;                           // what the fit was asked for
-  Index samples = 0;                              // matched ones, of a weight above 0
-  double total_weight = 0;                        // n: the sum of their weights, `samples` if there were none
-  Index common_dimension = 0;                     // k
-  std::vector<std::string> covariances;           // what was prescribed, in words
-  std::vector<std::optional<DomainMap>> domains;  // m; some may be absent, see only()
-  Index calibration_folds = 0;                    // of held_out_error; 0: not calibrated
-  Certificate certificate;                        // what the fit attained, and what no fit can surpass
+  FitSettings settings;                        // what the fit was asked for
+  Index samples = 0;                           // matched ones, of a weight above 0
+  double total_weight = 0;                     // n: the sum of their weights, `samples` if there were none
+  Index common_dimension = 0;                  // k
+  ByDomain<std::string> covariances;           // what was prescribed, in words
+  ByDomain<std::optional<DomainMap>> domains;  // m; some may be absent, see only()
+  Index calibration_folds = 0;                 // of held_out_error; 0: not calibrated
+  Certificate certificate;                     // what the fit attained, and what no fit can surpass
   // For more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty if one of them is absent. See score_covariance.
-  std::vector<std::vector<Matrix>> score_covariances;
+  ByDomain<ByDomain<Matrix>> score_covariances;
   std::vector<Pattern> patterns;    // of a fit to incomplete samples; empty where every sample had all domains
   std::vector<Addition> additions;  // of the last domains, those that joined after the fit; the settings of the search,
                                     // the objective and the samples above are the fit's
   Vector
       difference_variance;  // d: of each feature's x_1 - x_2, if translations are shrunk towards identity; else empty
 
-  Index count() const { return static_cast<Index>(domains.size()); }  // m
-  const DomainMap& domain(Domain domain) const;                       // its map; throws MissingDomain
-  std::vector<Domain> others(Domain domain) const;                    // all domains but this one
+  Index count() const { return std::ssize(domains); }  // m
+  const DomainMap& domain(Domain domain) const;        // its map; throws MissingDomain
+  std::vector<Domain> others(Domain domain) const;     // all domains but this one
 
   // R_ij = Cov(t_i, t_j), the covariance of two domains' canonical scores, c_i×c_j; I for i = j. Throws
   // MissingDomain. (40)
@@ -191,7 +191,7 @@ struct Model {
   // The samples of the fit that had all of these domains, as a pattern; all samples where they were complete.
   Pattern together(std::vector<Domain> domains) const;
   // The number of domains that the fit had.
-  Index fitted_count() const { return count() - static_cast<Index>(additions.size()); }
+  Index fitted_count() const { return count() - std::ssize(additions); }
   // The model without the domains that joined after the fit.
   Model fitted() const;
   // What is known of an added domain; null of one that the fit had.

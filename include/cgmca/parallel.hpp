@@ -2,9 +2,9 @@
 //
 // Example:
 //   std::vector<double> objectives(3);
-//   side_by_side(3, [&](Index k) {
+//   parallel_for(3, [&](Index k) {
 //     const Covariance identity = Covariance::identity(k + 1);
-//     objectives[static_cast<std::size_t>(k)] = fit(X1, X2, identity, identity).certificate.objective;
+//     objectives[k] = fit(X1, X2, identity, identity).certificate.objective;
 //   });
 #pragma once
 
@@ -23,7 +23,7 @@ namespace cgmca {
 // throws, no further task begins and its exception is thrown again. If several throw, it is that of the first of them,
 // as if they had run one after another. At most `most` threads are used.
 template <class Work>
-void side_by_side(Index count, const Work& work, Index most = worker_count()) {
+void parallel_for(Index count, const Work& work, Index most = worker_count()) {
   const Index workers = std::min({most, Index{worker_count()}, count});
   std::mutex mutex;
   Index next = 0, first_to_fail = count;
@@ -61,22 +61,22 @@ void side_by_side(Index count, const Work& work, Index most = worker_count()) {
 template <class Work>
 void for_each_domain(Index m, Index size, const Work& work) {
   constexpr Index small = 100, large = 1500;
-  if (m > 1 && size > small && size < large) return side_by_side(m, work);
+  if (m > 1 && size > small && size < large) return parallel_for(m, work);
   for (Index i = 0; i < m; ++i) work(i);
 }
 
-// The number of columns in a range of by_columns.
+// The number of columns in a range of parallel_for_columns.
 constexpr Index kRange = 256;
 // Calls work(first, count) for ranges of n columns of p numbers each, side by side if that is faster. The ranges do not
 // depend on the number of threads.
 template <class Work>
-void by_columns(Index p, Index n, const Work& work) {
+void parallel_for_columns(Index p, Index n, const Work& work) {
   constexpr Index worthwhile = 1 << 17;  // numbers for a thread
   const Index most = p * n / worthwhile;
   if (most < 2) {
     for (Index first = 0; first < n; first += kRange) work(first, std::min(kRange, n - first));
   } else {
-    side_by_side((n + kRange - 1) / kRange, [&](Index k) { work(k * kRange, std::min(kRange, n - k * kRange)); }, most);
+    parallel_for((n + kRange - 1) / kRange, [&](Index k) { work(k * kRange, std::min(kRange, n - k * kRange)); }, most);
   }
 }
 
@@ -85,7 +85,7 @@ void by_columns(Index p, Index n, const Work& work) {
 template <class Add>
 Vector sum_over_columns(Index p, Index n, const Add& add) {
   Matrix parts = Matrix::Zero(p, (n + kRange - 1) / kRange);
-  by_columns(p, n, [&](Index first, Index count) {
+  parallel_for_columns(p, n, [&](Index first, Index count) {
     auto part = parts.col(first / kRange);
     for (Index j = first; j < first + count; ++j) add(j, part);
   });

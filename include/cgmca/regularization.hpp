@@ -33,8 +33,10 @@ class PerDomain {
   // One value for each domain.
   explicit PerDomain(std::vector<T> values) : values_(std::move(values)) {}
 
-  // The value of domain i, counted from 0. Throws std::out_of_range if there are several values but none for i.
-  const T& operator[](std::size_t i) const { return values_.size() == 1 ? values_[0] : values_.at(i); }
+  // The value of a domain. Throws std::out_of_range if there are several values but none for it.
+  const T& operator[](Domain domain) const { return (*this)[index(domain)]; }
+  // The same by its place, from 0.
+  const T& operator[](Index place) const { return values_.size() == 1 ? values_[0] : values_.at(place); }
   std::size_t size() const { return values_.size(); }  // 1: the same for all
   bool operator==(const PerDomain&) const = default;
 

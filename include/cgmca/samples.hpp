@@ -36,6 +36,12 @@ class SampleView {
     return std::visit([&](const auto& view) -> decltype(auto) { return work(*view); }, view_);
   }
 
+  // The samples as doubles: a view of the caller's matrix, or of a copy of its floats.
+  std::shared_ptr<const MatrixView> doubles() const {
+    if (const auto* view = std::get_if<std::shared_ptr<const MatrixView>>(&view_)) return *view;
+    return std::make_shared<const MatrixView>(std::get<std::shared_ptr<const SingleView>>(view_)->cast<double>());
+  }
+
   // The number of features, d.
   Index rows() const {
     return visit([](const auto& X) { return X.rows(); });
@@ -54,7 +60,7 @@ class SampleView {
 };
 
 // Matched samples: one view for each domain, all with the same number of columns. Column j of all belongs together.
-using MatchedSamples = std::vector<SampleView>;
+using MatchedSamples = ByDomain<SampleView>;
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -86,19 +86,13 @@ class Summary {
   void add(const SampleView& X) { add(MatchedSamples(1, X)); }
   // The same with n weights: each sample counts as often as its weight says. A sample of weight 0 is not looked at.
   // Throws UnequalSamples if there is not one weight for each sample, InvalidInput if a weight is negative, NaN,
-  // infinite or above 1e100. For one domain: add(MatchedSamples{X}, weights).
+  // infinite or above 1e100.
   void add(const MatchedSamples& X, const VectorView& weights);
-  // The same for two domains.   X1: d1×n, X2: d2×n
-  void add(const SampleView& X1, const SampleView& X2, const VectorView& weights) {
-    add(MatchedSamples{X1, X2}, weights);
-  }
 
-  // The same for samples that are all there will be, in an empty summary. Up to twice as many as are compressed at first
-  // (2p of p features) are then compressed together, which makes a fit of them faster. The last bits of the result may
-  // differ from those of add, which do not depend on how many samples come at a time.
-  void add_all(const MatchedSamples& X);
-  // The same with weights.
-  void add_all(const MatchedSamples& X, const VectorView& weights);
+  // Says, before the first samples, how many will come in all. Samples are compressed when there are 2p; if up to 4p are
+  // expected, all of them are compressed together, which makes a fit faster. The last bits of the result depend on this
+  // number. Fewer or more samples may come. 0: the number is not known.
+  void expect(Index samples);
 
   // Throws what add would throw, and adds nothing. `first` is the number of the first sample in messages.
   void check(const MatchedSamples& X, Index first) const;

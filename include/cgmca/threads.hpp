@@ -41,11 +41,11 @@ class SerialBlas {
   int before_;
 };
 
-// The same, but the library divides work among as many threads as before. OpenBLAS lets its own threads spin for 0.1 s
-// after each call, which takes cores from others.
-class OwnThreads : public SerialBlas {
+// While an object of this class exists, BLAS uses one thread, and the library divides work among as many as before.
+// OpenBLAS lets its own threads spin for 0.1 s after each call, which takes cores from the library's.
+class BlasThreadScope : public SerialBlas {
  public:
-  OwnThreads() : SerialBlas(worker_count()) {}
+  BlasThreadScope() : SerialBlas(worker_count()) {}
 };
 
 // The BLAS in use, for instance "OpenBLAS 0.3.21 …"; "unknown BLAS" if the library does not tell. If OpenBLAS runs on

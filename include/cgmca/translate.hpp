@@ -15,6 +15,7 @@
 
 #include <cgmca/lsqr.hpp>
 #include <cgmca/model.hpp>
+#include <cgmca/samples.hpp>
 #include <cgmca/types.hpp>
 #include <optional>
 #include <vector>
@@ -62,7 +63,7 @@ struct Translation {
   // Translates samples.   X: d_from×n → d_to×n. Throws WrongDimension, DeviceError.
   Matrix operator()(const MatrixView& X, Device device = Device::cpu) const;
   // The samples of `from`, one above the other.   X_i: d_i×n → d_from×n. Throws WrongDimension, UnequalSamples.
-  Matrix stacked(const std::vector<MatrixView>& X) const;
+  Matrix stacked(const std::vector<SampleView>& X) const;
 
   // The standard errors of translations of new samples.   X: d_from×n → d_to×n. Throws WrongDimension, or InvalidInput
   // if they are not known: for methods other than lmmse, and if n - 1 is no more than the number of directions used.

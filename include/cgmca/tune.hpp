@@ -1,5 +1,5 @@
-// Chooses covariance, rank, max_rank, ridge and what it shrinks towards by cross-validation over the matched samples of two or more domains
-// (docs/method.md sections 6 and 8).
+// Chooses covariance, rank, max_rank, ridge and what it shrinks towards by cross-validation over the matched samples of
+// two or more domains (docs/method.md sections 6 and 8).
 //
 // Example:
 //   Folds folds({d1, d2});  // one pass over the data
@@ -25,8 +25,8 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// The covariances to try. The likelihoods take no rank. They are for two domains, and need a ridge, or more samples
-// than features.
+// The covariances to try, by their names in the table of covariances. The likelihoods take no rank. They are for two
+// domains, and need a ridge, or more samples than features.
 enum class Family { identity, correlation, data1, data2, likelihood1, likelihood2 };
 // All families.
 inline constexpr std::array kFamilies = {Family::identity, Family::correlation, Family::data1,
@@ -92,8 +92,8 @@ struct PairSamples {
 // For Criterion::classification of more than two domains: a held-out sample has the class of the nearest of the others,
 // each by the mean of its domains' points in the common space.
 struct MatchedLabels {
-  std::vector<const Matrix*> samples;  // d_i×n of each domain, in the order they were added to the folds
-  std::vector<int> labels;             // n
+  ByDomain<const Matrix*> samples;  // d_i×n of each domain, in the order they were added to the folds
+  std::vector<int> labels;          // n
 };
 
 // What to try, and what to choose by.

@@ -20,6 +20,8 @@
 #endif
 #include <Eigen/Core>
 #include <array>
+#include <utility>
+#include <vector>
 
 static_assert(EIGEN_MAX_ALIGN_BYTES == 16 && EIGEN_MALLOC_ALREADY_ALIGNED == 1,
               "cgmca needs EIGEN_MAX_ALIGN_BYTES=16 and EIGEN_MALLOC_ALREADY_ALIGNED=1: include <cgmca/…> before "
@@ -47,8 +49,25 @@ inline constexpr std::array kDomains = {Domain::one, Domain::two};
 constexpr Domain other(Domain domain) { return domain == Domain::one ? Domain::two : Domain::one; }
 // The number of a domain, from 1.
 constexpr int number(Domain domain) { return static_cast<int>(domain); }
-// The index of a domain in a list, from 0.
-constexpr std::size_t slot(Domain domain) { return static_cast<std::size_t>(number(domain) - 1); }
+// The place of a domain in a list of all domains, from 0.
+constexpr Index index(Domain domain) { return number(domain) - 1; }
+// The domain at a place, from 0.
+constexpr Domain domain_at(Index place) { return static_cast<Domain>(place + 1); }
+
+// A list with one element for each domain: list[Domain::one] is list[0].
+template <class T>
+class ByDomain : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+  using std::vector<T>::operator[];
+  // The elements in the order of the domains.
+  ByDomain(std::vector<T> elements) : std::vector<T>(std::move(elements)) {}  // NOLINT: a list is one
+
+  // The element of a domain.
+  T& operator[](Domain domain) { return (*this)[index(domain)]; }
+  // The same, read only.
+  const T& operator[](Domain domain) const { return (*this)[index(domain)]; }
+};
 
 }  // namespace cgmca
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 // What a model attains on given matched samples, computed from its maps and those samples alone. Of its certificate
 // only what was asked for is used: the graph and the regularized covariances. All else that the model holds is compared
-// with what the samples say (Attained::claims).
+// with what the samples say (Verification::claims).
 //
 // With z_ij = A_i (x_ij - mean_i) and C_i = M_i M_iᵀ, a model fitted to the pairs has
 //   cov(z_i) = C_i,   mean(z_i) = 0,   1/n Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖² = certificate.objective
@@ -18,9 +18,9 @@
 // Example:
 //   Verifier verifier(model);
 //   for (Index first = 0; first + 100 <= n; first += 100) {
-//     verifier.add(X1.middleCols(first, 100), X2.middleCols(first, 100));
+//     verifier.add({X1.middleCols(first, 100), X2.middleCols(first, 100)});
 //   }
-//   const Attained found = verifier.attained();
+//   const Verification found = verifier.verification();
 //   if (found.certified) std::cout << "the best maps, " << found.shortfall() << " of the scale above the bound\n";
 //
 // Threads: several verifications may run at once, also of one model and one summary.
@@ -44,18 +44,18 @@ struct Claim {
 };
 
 // What a model attains on given samples.
-struct Attained {
-  Index samples = 0;                         // matched ones, of a weight above 0
-  double total_weight = 0;                   // n: the sum of their weights
-  std::vector<Index> all_samples;            // of each domain, extra ones included
-  std::vector<double> constraint_residuals;  // ‖cov(z_i) - C_i‖_F / ‖C_i‖_F
-  std::vector<double> mean_residuals;        // ‖mean(z_i)‖ / (tr C_i)^½
-  double objective = 0;                      // 1/n Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖²
-  double covariance_trace = 0;               // (n-1)/n Σ_i deg_i tr C_i: the objective's scale
-  double best_objective = 0;                 // no maps with these covariances can go below it on these samples
-  bool certified = false;                    // the maps are the best, to rounding: gap is at most 1e-8
-  double gap = 0;                            // (f_bound - f) / |f|, as that of Certificate; 0 if that is rounding
-  std::string proof;                         // what best_objective rests on, as that of Certificate
+struct Verification {
+  Index samples = 0;                      // matched ones, of a weight above 0
+  double total_weight = 0;                // n: the sum of their weights
+  ByDomain<Index> all_samples;            // of each domain, extra ones included
+  ByDomain<double> constraint_residuals;  // ‖cov(z_i) - C_i‖_F / ‖C_i‖_F
+  ByDomain<double> mean_residuals;        // ‖mean(z_i)‖ / (tr C_i)^½
+  double objective = 0;                   // 1/n Σ_s Σ_{i<j} w_ij ‖z_is - z_js‖²
+  double covariance_trace = 0;            // (n-1)/n Σ_i deg_i tr C_i: the objective's scale
+  double best_objective = 0;              // no maps with these covariances can go below it on these samples
+  bool certified = false;                 // the maps are the best, to rounding: gap is at most 1e-8
+  double gap = 0;                         // (f_bound - f) / |f|, as that of Certificate; 0 if that is rounding
+  std::string proof;                      // what best_objective rests on, as that of Certificate
 
   // Everything else that the model holds and the samples can tell: means, variances, loadings, correlations, ranks,
   // bound, gap. Names, the route, the history of the search and held-out errors are protected by the file's checksum
@@ -77,19 +77,13 @@ class Verifier {
   // Verifies the domains of this model's fit, without those that were added to it. Throws MissingDomain.
   explicit Verifier(Model model);
   // Adds matched samples, d_i×n of each domain. Throws WrongDimension, UnequalSamples or NotFinite.
-  void add(const std::vector<MatrixView>& X);
+  void add(const MatchedSamples& X);
   // The same with n weights. Throws as Summary::add does.
-  void add(const std::vector<MatrixView>& X, const VectorView& weights);
-  // Adds pairs.   X1: d1×n, X2: d2×n
-  void add(const MatrixView& X1, const MatrixView& X2) { add(std::vector<MatrixView>{X1, X2}); }
-  // Adds pairs with n weights.   X1: d1×n, X2: d2×n
-  void add(const MatrixView& X1, const MatrixView& X2, const VectorView& weights) {
-    add(std::vector<MatrixView>{X1, X2}, weights);
-  }
+  void add(const MatchedSamples& X, const VectorView& weights);
   // Adds samples of one domain without partners, d×n. Throws as add does.
   void add_extra(Domain domain, const MatrixView& X);
   // What the model attains on the samples added so far. Throws TooFewSamples.
-  Attained attained() const;
+  Verification verification() const;
 
  private:
   struct Mapped {  // the samples of one domain, mapped
@@ -100,28 +94,26 @@ class Verifier {
     Vector matched_sum;  // over the matched ones
     Matrix gram;         // Σ z zᵀ over all samples in that basis, upper triangle
   };
-  Matrix add_domain(std::size_t i, const MatrixView& X, const Vector& weights);
-  MatchedSamples checked(const std::vector<MatrixView>& X) const;
-  void add_mapped(const std::vector<MatrixView>& X, const Vector& weights);  // no weights: 1 each
+  Matrix add_domain(Domain domain, const MatrixView& X, const Vector& weights);
+  void check(const MatchedSamples& X) const;
+  void add_mapped(const MatchedSamples& X, const Vector& weights);  // no weights: 1 each
   double cross_trace() const;
-  void bound_objective(Attained& result) const;
+  void bound_objective(Verification& result) const;
 
   Model model_;
   Summary matched_;
-  std::vector<Summary> extra_;  // of one domain each
+  ByDomain<Summary> extra_;  // of one domain each
   Index samples_ = 0;
-  std::vector<Mapped> mapped_;
+  ByDomain<Mapped> mapped_;
   Matrix products_;  // Σ_s z_is · z_js, i < j
   double squared_distance_ = 0;
 };
 
 // Verifies a model on data in memory.   X_i: d_i×n. Throws as Verifier does.
-Attained verify(const Model& model, const std::vector<MatrixView>& X);
-// The same for two domains.   X1: d1×n, X2: d2×n
-Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2);
+Verification verify(const Model& model, const MatchedSamples& X);
 
 // The same of incomplete samples: on the mean and covariance estimated from them with the model's ridges.
-Attained verify(const Model& model, const IncompleteSummary& summary);
+Verification verify(const Model& model, const IncompleteSummary& summary);
 
 }  // namespace cgmca
 #pragma GCC visibility pop

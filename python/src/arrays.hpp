@@ -102,12 +102,13 @@ void for_blocks(const std::vector<Samples>& domains, Index per_block, Work work)
 }
 
 // Adds samples to a summary, folds or a verifier, block by block.
-template <class Views = MatchedSamples, class Sink>
+template <class Sink>
 void add_blocks(Sink& sink, const Matched& samples) {
-  for_blocks<Views>(samples.domains, block_samples(features_of(samples.domains)), [&](Index first, const Views& X) {
-    if (!samples.weights) return sink.add(X);
-    sink.add(X, samples.weights->segment(first, X.front().cols()));
-  });
+  for_blocks<MatchedSamples>(samples.domains, block_samples(features_of(samples.domains)),
+                             [&](Index first, const MatchedSamples& X) {
+                               if (!samples.weights) return sink.add(X);
+                               sink.add(X, samples.weights->segment(first, X.front().cols()));
+                             });
 }
 
 // An (n, d) array, and the d×n matrix that it is.

@@ -81,20 +81,20 @@ Domain domain_of(int number, Index count);  // throws ValueError for anything bu
 // taken only without the GIL, so that neither waits for the other.
 class SharedSummary {
  public:
-  explicit SharedSummary(Summary summary) : inside_(std::make_shared<Inside>(std::move(summary))) {}
+  explicit SharedSummary(Summary summary) : impl_(std::make_shared<Impl>(std::move(summary))) {}
 
   // work(summary) while no other thread has it. Call with the GIL; it is released.
   template <class Work>
   auto use(Work work) {
     const py::gil_scoped_release release;
-    const std::lock_guard lock(inside_->mutex);
-    return work(inside_->summary);
+    const std::lock_guard lock(impl_->mutex);
+    return work(impl_->summary);
   }
   // The same for work that Ctrl-C may leave behind: see interruptibly(). Other uses then wait for its end.
   template <class Result, class Work>
   Result use_interruptibly(Work work, const py::object& progress = py::none()) {
     return interruptibly<Result>(
-        [work = std::move(work), inside = inside_](const Report& report) {
+        [work = std::move(work), inside = impl_](const Report& report) {
           const std::lock_guard lock(inside->mutex);
           return work(static_cast<const Summary&>(inside->summary), report);
         },
@@ -102,8 +102,7 @@ class SharedSummary {
   }
   // Matched samples, one array or data frame a domain, all of them or none. A frame's columns are put in the summary's
   // order by name; an empty summary without names takes the frame's. ValueError, TypeError, KeyboardInterrupt.
-  // `all`: no others will follow.
-  void add(const py::tuple& arrays, const py::object& sample_weight, bool all = false);
+  void add(const py::tuple& arrays, const py::object& sample_weight);
   // Summaries of more samples; this one stays as it is. Arrays of numbers, with columns in the summary's order.
   std::unique_ptr<SharedSummary> with_more(const py::sequence& arrays, const py::object& sample_weight);
   std::unique_ptr<SharedSummary> merged(SharedSummary& other);
@@ -112,30 +111,29 @@ class SharedSummary {
   template <class Work>
   auto use_with(SharedSummary& other, Work work) {
     const py::gil_scoped_release release;
-    if (inside_ == other.inside_) {
-      const std::lock_guard lock(inside_->mutex);
-      return work(inside_->summary, Summary(inside_->summary));
+    if (impl_ == other.impl_) {
+      const std::lock_guard lock(impl_->mutex);
+      return work(impl_->summary, Summary(impl_->summary));
     }
-    const std::scoped_lock lock(inside_->mutex, other.inside_->mutex);
-    return work(inside_->summary, other.inside_->summary);
+    const std::scoped_lock lock(impl_->mutex, other.impl_->mutex);
+    return work(impl_->summary, other.impl_->summary);
   }
 
  private:
   // Of several blocks; where one fails nothing is added, except to a summary that nobody else has.
   enum class Owner { shared, alone };
-  void add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, bool all = false,
-                    Owner owner = Owner::shared);
+  void add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner = Owner::shared);
   void add_from_gpu(const py::tuple& arrays, const std::optional<Vector>& weights);
 
-  struct Inside {
-    explicit Inside(Summary summary_) : summary(std::move(summary_)) {}
+  struct Impl {
+    explicit Impl(Summary summary_) : summary(std::move(summary_)) {}
     Summary summary;
     std::mutex mutex;
   };
-  std::shared_ptr<Inside> inside_;
+  std::shared_ptr<Impl> impl_;
 };
 
-// A fitted model, never changed, and its translations, kept once computed: `exact` costs a factorization.
+// A fitted model, never changed, and its translations, kept once computed: `exact` costs a prepared.
 class FittedModel {
  public:
   explicit FittedModel(Model model_) : model(std::move(model_)) {}

@@ -155,7 +155,7 @@ std::unique_ptr<FittedModel> fit_incomplete(const IncompleteSummary& summary, co
       [settings, told, own = summary](const Report& report) {
         IncompleteSummary all = own;
         for (std::size_t i = 0; i < settings->extra.size(); ++i) {
-          if (settings->extra[i]) all.add({static_cast<Domain>(i + 1)}, *settings->extra[i]);
+          if (settings->extra[i]) all.add({domain_at(i)}, *settings->extra[i]);
         }
         FitOptions options = told.told_by(settings->options, report);
         options.extra.clear();
@@ -221,7 +221,7 @@ void bind_fit(py::module_& module) {
       .def_static(
           "diagonal",
           [](const std::vector<double>& sd) {
-            return Covariance::diagonal(Eigen::Map<const Vector>(sd.data(), static_cast<Index>(sd.size())));
+            return Covariance::diagonal(Eigen::Map<const Vector>(sd.data(), std::ssize(sd)));
           },
           py::arg("sd"))
       .def_property_readonly("number", &Covariance::number)

@@ -195,7 +195,7 @@ py::dict translation_of(const FittedModel& self, const std::vector<int>& numbers
   return result;
 }
 
-py::dict attained_dict(const Attained& found) {
+py::dict attained_dict(const Verification& found) {
   py::dict claims;
   for (const Claim& claim : found.claims) claims[py::str(claim.what)] = claim.difference;
   return py::dict("samples"_a = found.samples, "total_weight"_a = found.total_weight,
@@ -208,7 +208,7 @@ py::dict attained_dict(const Attained& found) {
 // R² of the translation to each domain.
 struct AllR2 {
   std::vector<MeasuredR2> domains;
-  void add(const std::vector<MatrixView>& X, const Vector& weights = {}) {
+  void add(const MatchedSamples& X, const Vector& weights = {}) {
     for (MeasuredR2& one : domains) one.add(X, weights);
   }
 };
@@ -218,7 +218,7 @@ py::tuple r2_on(const FittedModel& self, const py::sequence& arrays, const py::o
   for (const Domain domain : all_domains(self.model.count())) all.domains.emplace_back(self.model, domain);
   const Matched samples(arrays, sample_weight);
   if (samples.domains.front().count() < 2) throw TooFewSamples("R² needs at least 2 matched samples");
-  add_blocks<std::vector<MatrixView>>(all, samples);
+  add_blocks(all, samples);
   return tuple_of(all.domains, [](const MeasuredR2& one) {
     const TranslationR2 r2 = one.value();
     return py::make_tuple(to_array(r2.features), r2.variance, r2.standardized);
@@ -229,12 +229,12 @@ py::tuple r2_on(const FittedModel& self, const py::sequence& arrays, const py::o
 struct Unweighted {
   explicit Unweighted(const Model& model) : diagnoser(model) {}
   Diagnoser diagnoser;
-  void add(const std::vector<MatrixView>& X, const Vector& = {}) { diagnoser.add(X); }
+  void add(const MatchedSamples& X, const Vector& = {}) { diagnoser.add(X); }
 };
 
 py::dict diagnosis_of(const FittedModel& self, const py::sequence& arrays, double rate) {
   const auto diagnoser = std::make_shared<Unweighted>(self.model);
-  add_blocks<std::vector<MatrixView>>(*diagnoser, Matched(arrays, py::none()));
+  add_blocks(*diagnoser, Matched(arrays, py::none()));
   const auto found = interruptibly<Diagnosis>([diagnoser, rate](const Report& report) {
     DiagnoseOptions how;
     how.false_discovery_rate = rate;
@@ -276,13 +276,13 @@ py::tuple contributions_of(const FittedModel& self, const py::sequence& arrays, 
 
 py::dict attained_on(const FittedModel& self, const py::sequence& arrays, const py::object& sample_weight) {
   const auto verifier = std::make_shared<Verifier>(self.model);
-  add_blocks<std::vector<MatrixView>>(*verifier, Matched(arrays, sample_weight));
-  return attained_dict(interruptibly<Attained>([verifier](const Report&) { return verifier->attained(); }));
+  add_blocks(*verifier, Matched(arrays, sample_weight));
+  return attained_dict(interruptibly<Verification>([verifier](const Report&) { return verifier->verification(); }));
 }
 
 py::dict attained_on_incomplete(const FittedModel& self, const IncompleteSummary& summary) {
   return attained_dict(
-      interruptibly<Attained>([model = self.model, summary](const Report&) { return verify(model, summary); }));
+      interruptibly<Verification>([model = self.model, summary](const Report&) { return verify(model, summary); }));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ py::dict certificate_of(const FittedModel& self) {
                   "singular_B"_a = to_array(found.singular_B), "ranks"_a = tuple_of(found.ranks),
                   "covariance_ranks"_a = tuple_of(found.covariance_ranks), "min_gap"_a = found.min_gap,
                   "tolerances"_a = tuple_of(found.tolerances), "route"_a = found.route,
-                  "weights"_a = to_matrix(found.weights), "certified"_a = found.certified, "gap"_a = found.gap,
+                  "weights"_a = to_matrix(found.edge_weights), "certified"_a = found.certified, "gap"_a = found.gap,
                   "proof"_a = found.proof, "starts"_a = starts, "sweeps"_a = found.sweeps,
                   "stopped_early"_a = found.stopped_early, "samples_residual"_a = found.samples_residual);
 }

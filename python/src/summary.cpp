@@ -230,7 +230,7 @@ belongs together; a row with NaN lacks that domain. `CGMCA.fit_summary` takes it
 
 }  // namespace
 
-void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight, bool all) {
+void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight) {
   const std::optional<Vector> weights = weights_from(sample_weight);
   auto [infos, empty, accumulate, device] = use([](const Summary& own) {
     std::vector<DomainInfo> domains;
@@ -251,14 +251,14 @@ void SharedSummary::add(const py::tuple& arrays, const py::object& sample_weight
     infos[i].feature_names = names[i].cast<std::vector<std::string>>();
     takes_names = true;
   }
-  if (!takes_names) return add_in_order(ordered, weights, all);
+  if (!takes_names) return add_in_order(ordered, weights);
   SharedSummary fresh(Summary(std::move(infos), accumulate, device));
-  fresh.add_in_order(ordered, weights, all);
+  fresh.add_in_order(ordered, weights);
   use([&](Summary& own) {
     if (own.samples() == 0) {
-      own = std::move(fresh.inside_->summary);
+      own = std::move(fresh.impl_->summary);
     } else {
-      own.merge(fresh.inside_->summary);  // another thread was first
+      own.merge(fresh.impl_->summary);  // another thread was first
     }
   });
 }
@@ -291,7 +291,7 @@ void SharedSummary::add_from_gpu(const py::tuple& arrays, const std::optional<Ve
 
 std::unique_ptr<SharedSummary> SharedSummary::with_more(const py::sequence& arrays, const py::object& sample_weight) {
   auto more = std::make_unique<SharedSummary>(use([](const Summary& own) { return own; }));
-  more->add_in_order(arrays, weights_from(sample_weight), false, Owner::alone);
+  more->add_in_order(arrays, weights_from(sample_weight), Owner::alone);
   return more;
 }
 
@@ -312,8 +312,7 @@ std::unique_ptr<SharedSummary> SharedSummary::compressed() {
 }
 
 // More than one block goes to a copy, which takes the summary's place at the end.
-void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, bool all,
-                                 Owner owner) {
+void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional<Vector>& weights, Owner owner) {
   const std::vector<Samples> domains = samples_of(arrays);
   if (domains.empty()) throw py::type_error("add needs an array for each domain");
   // A GPU works in larger blocks.
@@ -322,22 +321,19 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
   const bool equal =
       std::all_of(domains.begin(), domains.end(), [&](const Samples& domain) { return domain.count() == count; });
   // Another number of weights is refused as another number of samples is: by adding all at once.
-  const bool together = all && count <= 4 * features_of(domains);
-  if (!equal || together || count <= per_block || (weights && weights->size() != count)) {
+  const bool few = count <= 4 * features_of(domains);  // which may be compressed together, without a copy
+  if (!equal || few || count <= per_block || (weights && weights->size() != count)) {
     std::vector<py::object> keep(domains.size());
     MatchedSamples X;
     for (std::size_t i = 0; i < domains.size(); ++i) X.push_back(domains[i].view(0, domains[i].count(), keep[i]));
-    return use([&](Summary& own) {
-      if (all) return weights ? own.add_all(X, *weights) : own.add_all(X);
-      add_to(own, X, weights);
-    });
+    return use([&](Summary& own) { add_to(own, X, weights); });
   }
-  std::unique_lock lock(inside_->mutex, std::defer_lock);
+  std::unique_lock lock(impl_->mutex, std::defer_lock);
   {
     const py::gil_scoped_release release;
     lock.lock();
   }
-  Summary longer = owner == Owner::alone ? std::move(inside_->summary) : inside_->summary;
+  Summary longer = owner == Owner::alone ? std::move(impl_->summary) : impl_->summary;
   const Index before = longer.samples();
   for_blocks<MatchedSamples>(domains, per_block, [&](Index first, const MatchedSamples& X) {
     if (!weights) return longer.add(X);
@@ -345,7 +341,7 @@ void SharedSummary::add_in_order(const py::sequence& arrays, const std::optional
     longer.check(X, mine, before + first);  // which counts samples of weight 0 too
     longer.add(X, mine);
   });
-  inside_->summary = std::move(longer);
+  impl_->summary = std::move(longer);
 }
 
 void bind_summary(py::module_& module) {
@@ -363,12 +359,8 @@ void bind_summary(py::module_& module) {
           },
           py::arg("sample_weight") = py::none(), kAdd)
       .def(
-          "_add_all",
-          [](py::object self, const py::args& arrays, const py::object& sample_weight) {
-            self.cast<SharedSummary&>().add(arrays, sample_weight, true);
-            return self;
-          },
-          py::arg("sample_weight") = py::none(), "The same if no others will follow, which makes a fit faster.")
+          "_expect", [](SharedSummary& self, Index n) { self.use([n](Summary& own) { own.expect(n); }); },
+          py::arg("n_samples"), "Says how many samples will come in all, which makes a fit of few faster.")
       .def(
           "merge",
           [](py::object self, SharedSummary& other, bool allow_repeats) {

@@ -29,7 +29,7 @@ py::tuple describe(const Score& score) { return py::make_tuple(score.mean, score
 py::dict describe(const std::array<Score, kCriteria.size()>& scores) {
   py::dict all;
   for (const Criterion one : kCriteria) {
-    all[name(one)] = describe(scores[static_cast<std::size_t>(one)]);
+    all[name(one)] = describe(scores[one]);
   }
   return all;
 }
@@ -130,7 +130,7 @@ py::dict tune_folds(const std::shared_ptr<Folds>& folds, const py::object& progr
 // Folds are never changed once Python has them, so threads need no lock.
 std::shared_ptr<Folds> with_more(const Folds& folds, const py::sequence& arrays, const py::object& sample_weight) {
   const Matched samples(arrays, sample_weight);
-  if (static_cast<Index>(samples.domains.size()) != folds.domains()) {
+  if (std::ssize(samples.domains) != folds.domains()) {
     throw InvalidInput(fmt::format("samples of {} domains for folds of {}", samples.domains.size(), folds.domains()));
   }
   auto more = std::make_shared<Folds>(folds);

@@ -76,8 +76,9 @@ FitOptions reporting(const Settings& settings, const Report& report) {
 // The fit of samples as one summary, as the command line makes it of those that are in memory.
 Model whole_fit(const Request& request, const Settings& settings, const Report& report) {
   Summary summary(request.domains, request.accumulate);
-  request.weights.size() > 0 ? summary.add_all(matched(request.samples), request.weights)
-                             : summary.add_all(matched(request.samples));
+  summary.expect(request.samples.front().cols());
+  request.weights.size() > 0 ? summary.add(matched(request.samples), request.weights)
+                             : summary.add(matched(request.samples));
   return fit(summary, settings.covariances, reporting(settings, report));
 }
 

@@ -17,14 +17,14 @@ namespace {
 template <class Sequence>
 Matrix column_of(const Sequence& values) {
   Matrix column(static_cast<Index>(std::size(values)), 1);
-  for (Index i = 0; i < column.rows(); ++i) column(i, 0) = static_cast<double>(values[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < column.rows(); ++i) column(i, 0) = static_cast<double>(values[i]);
   return column;
 }
 
 // A row for each hypothesis, in the order that cgmca.h states.
 Matrix tests_of(const Model& model) {
   const std::vector<CorrelationTest> tests = correlation_tests(model);
-  Matrix rows(static_cast<Index>(tests.size()), 25);
+  Matrix rows(std::ssize(tests), 25);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     std::vector<double> row = {static_cast<double>(tests[i].first), tests[i].correlation};
     for (const FTest& one : {tests[i].wilks, tests[i].pillai, tests[i].hotelling, tests[i].roy}) {
@@ -57,7 +57,7 @@ const std::map<std::string, OfModel>& arrays_of_models() {
       {"ranks", [](const Model& m) { return column_of(m.certificate.ranks); }},
       {"covariance_ranks", [](const Model& m) { return column_of(m.certificate.covariance_ranks); }},
       {"tolerances", [](const Model& m) { return column_of(m.certificate.tolerances); }},
-      {"graph", [](const Model& m) { return m.certificate.weights; }},
+      {"graph", [](const Model& m) { return m.certificate.edge_weights; }},
       {"max_rank", [](const Model& m) { return column_of(m.settings.max_rank); }},
       {"components", [](const Model& m) { return column_of(m.settings.components); }},
       {"ridge", ridges_of},
@@ -160,7 +160,7 @@ double number_of(const Model& model, const std::string& name) {
 template <class List>
 std::optional<std::string> entry(const List& list, int64_t i) {
   if (i < 0 || i >= std::ssize(list)) return std::nullopt;
-  return list[static_cast<std::size_t>(i)];
+  return list[i];
 }
 
 std::optional<std::string> text_of(const Model& model, const std::string& name, int domain, int64_t i) {
@@ -170,7 +170,7 @@ std::optional<std::string> text_of(const Model& model, const std::string& name, 
   if (name == "warning") return entry(model.warnings(), i);
   if (name == "covariance") return entry(model.covariances, domain - 1);
   if (name == "kind") return entry(model.settings.covariance, domain - 1);
-  const auto& map = model.domains[slot(domain_of(model, domain))];
+  const auto& map = model.domains[domain_of(model, domain)];
   if (!map) return std::nullopt;
   if (name == "name") return map->name;
   if (name == "feature") return entry(map->feature_names, i);
@@ -241,7 +241,7 @@ int64_t cgmca_model_dimension(const cgmca_model* model) { return model == nullpt
 
 int64_t cgmca_model_features(const cgmca_model* model, int domain) {
   if (model == nullptr || domain < 1 || domain > model->model.count()) return 0;
-  const auto& map = model->model.domains[slot(Domain{domain})];
+  const auto& map = model->model.domains[Domain{domain}];
   return map ? map->features() : 0;
 }
 
@@ -278,10 +278,9 @@ cgmca_status cgmca_model_array(const cgmca_model* model, const char* name, int d
 }
 
 const char* cgmca_covariance_form(int64_t i) {
-  return i < 0 || i >= std::ssize(covariance_kinds()) ? nullptr : covariance_kinds()[static_cast<std::size_t>(i)].form;
+  return i < 0 || i >= std::ssize(covariance_kinds()) ? nullptr : covariance_kinds()[i].form;
 }
 
 const char* cgmca_covariance_meaning(int64_t i) {
-  return i < 0 || i >= std::ssize(covariance_kinds()) ? nullptr
-                                                      : covariance_kinds()[static_cast<std::size_t>(i)].meaning;
+  return i < 0 || i >= std::ssize(covariance_kinds()) ? nullptr : covariance_kinds()[i].meaning;
 }

@@ -117,7 +117,7 @@ void write_scores(const std::array<Score, kCriteria.size()>& scores, cgmca_trial
 
 const Trial& trial_of(const cgmca_tuning* tuning, int64_t i) {
   need(tuning, "tuning");
-  if (i >= 0 && i < std::ssize(tuning->result.trials)) return tuning->result.trials[static_cast<std::size_t>(i)];
+  if (i >= 0 && i < std::ssize(tuning->result.trials)) return tuning->result.trials[i];
   throw InvalidInput(fmt::format("there is no trial {} of {}; they count from 0", i, tuning->result.trials.size()));
 }
 

@@ -30,7 +30,7 @@ BootstrapOptions bootstrap_options(const Options& given) {
 }
 
 const DomainBootstrap& resampled(const Bootstrap& found, int domain) {
-  if (domain >= 1 && domain <= std::ssize(found.domains)) return found.domains[static_cast<std::size_t>(domain - 1)];
+  if (domain >= 1 && domain <= std::ssize(found.domains)) return found.domains[domain - 1];
   throw MissingDomain(fmt::format("there is no domain {} in this bootstrap of {}", domain, found.domains.size()));
 }
 
@@ -54,9 +54,9 @@ const Matrix& array_of(const Bootstrap& found, const std::string& name, const st
 
 // A row for each suspect: sample and partner from 1 (0: none), the kind, the domain, p and q.
 Matrix suspects_of(const Diagnosis& found) {
-  Matrix rows(static_cast<Index>(found.suspects.size()), 6);
+  Matrix rows(std::ssize(found.suspects), 6);
   for (Index i = 0; i < rows.rows(); ++i) {
-    const Suspect& one = found.suspects[static_cast<std::size_t>(i)];
+    const Suspect& one = found.suspects[i];
     rows.row(i) << static_cast<double>(one.sample + 1), static_cast<double>(one.suspicion),
         static_cast<double>(number(one.domain)), one.p, one.q, static_cast<double>(one.partner + 1);
   }
@@ -64,9 +64,9 @@ Matrix suspects_of(const Diagnosis& found) {
 }
 
 Matrix numbers_of(const std::vector<Index>& list, Index first) {
-  Matrix column(static_cast<Index>(list.size()), 1);
+  Matrix column(std::ssize(list), 1);
   for (Index i = 0; i < column.rows(); ++i) {
-    column(i, 0) = static_cast<double>(list[static_cast<std::size_t>(i)] + first);
+    column(i, 0) = static_cast<double>(list[i] + first);
   }
   return column;
 }
@@ -77,7 +77,7 @@ Matrix array_of(const Diagnosis& found, const std::string& name, int domain) {
   if (domain < 1 || domain > std::ssize(found.domains)) {
     throw MissingDomain(fmt::format("there is no domain {} in this diagnosis of {}", domain, found.domains.size()));
   }
-  const DomainDiagnosis& one = found.domains[static_cast<std::size_t>(domain - 1)];
+  const DomainDiagnosis& one = found.domains[domain - 1];
   if (name == "t_squared") return one.t_squared;
   if (name == "t_squared_p") return one.t_squared_p;
   if (name == "residual") return one.residual;
@@ -138,7 +138,7 @@ cgmca_status cgmca_diagnose(const cgmca_model* model, const cgmca_view* X, int d
       DiagnoseOptions how;
       if (rate != 0) how.false_discovery_rate = rate;
       how.progress = report;
-      return diagnose(own, std::vector<MatrixView>(request->samples.begin(), request->samples.end()), how);
+      return diagnose(own, matched(request->samples), how);
     })};
   });
 }

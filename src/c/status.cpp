@@ -81,7 +81,7 @@ void copy_text(const std::string& text, char* to, std::size_t room) {
 }
 
 const char* text_at(const std::vector<std::string>& list, int64_t i) {
-  return i < 0 || i >= std::ssize(list) ? nullptr : list[static_cast<std::size_t>(i)].c_str();
+  return i < 0 || i >= std::ssize(list) ? nullptr : list[i].c_str();
 }
 
 void need(const void* pointer, const char* argument) {

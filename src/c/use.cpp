@@ -120,7 +120,7 @@ void translate_blocks(const cgmca_translation& translation, const cgmca_view* X,
   });
 }
 
-cgmca_verification described(const Attained& found) {
+cgmca_verification described(const Verification& found) {
   cgmca_verification result = {};
   result.samples = found.samples;
   result.total_weight = found.total_weight;
@@ -241,16 +241,16 @@ cgmca_status cgmca_verify(const cgmca_model* model, const cgmca_view* X, int dom
     need(model, "model"), need(found, "found");
     const auto request = std::make_shared<const Request>(X, domains, options);
     const bool incomplete = keeps_incomplete(request->given);
-    const Attained attained = stoppable<Attained>(request->given, [=, copy = model->model](const Report&) {
+    const Verification attained = stoppable<Verification>(request->given, [=, copy = model->model](const Report&) {
       if (incomplete) {
         IncompleteSummary summary(request->domains, request->accumulate);
         request->add_to(summary);
         return verify(copy, summary);
       }
       Verifier verifier(copy);
-      const std::vector<MatrixView> views(request->samples.begin(), request->samples.end());
+      const MatchedSamples views = matched(request->samples);
       request->weights.size() > 0 ? verifier.add(views, request->weights) : verifier.add(views);
-      return verifier.attained();
+      return verifier.verification();
     });
     if (residuals != nullptr) {
       std::copy(attained.constraint_residuals.begin(), attained.constraint_residuals.end(), residuals);

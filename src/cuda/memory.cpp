@@ -171,13 +171,13 @@ Array Cuda::load(const MatchedSamples& X, Index first, Index count, const Vector
   const Memory origins = context_.uploaded(origin.data(), bytes_of(origin), order);
   const Memory means = context_.uploaded(mean.data(), bytes_of(mean), order);
   const Memory named = features == nullptr ? nullptr : context_.uploaded(features->data(), bytes_of(*features), order);
-  const Index rows = features == nullptr ? origin.size() : static_cast<Index>(features->size());
+  const Index rows = features == nullptr ? origin.size() : std::ssize(*features);
   const Array tile = allocate(rows, count, order);
   Index start = 0, filled = 0;  // the domain's first feature; rows of the tile that are done
   for (const SampleView& domain : X) {
     Index end = filled + domain.rows();
     if (features != nullptr) {
-      for (end = filled; end < rows && (*features)[static_cast<std::size_t>(end)] < start + domain.rows();) ++end;
+      for (end = filled; end < rows && (*features)[end] < start + domain.rows();) ++end;
     }
     const auto* places = features == nullptr ? nullptr : static_cast<const Index*>(named.get()) + filled;
     load_domain(tile.block(filled, 0, end - filled, count), domain, first, numbers(origins) + start,

@@ -13,7 +13,7 @@ using Kernel = Context::Kernel;
 // As in kernels.cu.
 enum Operation { sum = 0, absolute = 1, square = 2, largest = 3, product_of_both = 4 };
 
-Index count(const Indices& places) { return static_cast<Index>(places.size()); }
+Index count(const Indices& places) { return std::ssize(places); }
 
 // first, first + 1, …: then no list is needed.
 bool in_sequence(const Indices& places) {

@@ -38,8 +38,8 @@ const std::array<double, kRadius + 1> kGaussian = [] {
   std::array<double, kRadius + 1> weights{};
   double sum = 0;
   for (Index k = 0; k <= kRadius; ++k) {
-    weights[static_cast<std::size_t>(k)] = std::exp(-static_cast<double>(k * k) / 4.5);
-    sum += weights[static_cast<std::size_t>(k)] * (k == 0 ? 1 : 2);
+    weights[k] = std::exp(-static_cast<double>(k * k) / 4.5);
+    sum += weights[k] * (k == 0 ? 1 : 2);
   }
   for (double& weight : weights) weight /= sum;
   return weights;
@@ -214,7 +214,7 @@ void for_each_group(Index images, const MakeWorker& make_worker) {
   const Index groups = (images + kLanes - 1) / kLanes;
   // One share a thread, and fewer where there is little to do: a thread costs about as much as 64 images.
   const Index shares = std::clamp<Index>(worker_count(), 1, std::max<Index>(1, groups / 8));
-  side_by_side(shares, [&](Index share) {
+  parallel_for(shares, [&](Index share) {
     auto worker = make_worker();
     for (Index group = groups * share / shares; group < groups * (share + 1) / shares; ++group) worker(group * kLanes);
   });
@@ -301,14 +301,14 @@ Vector ssim(const MatrixView& images, const MatrixView& references, ImageSize si
         for (Moment& m : moments) {
           std::array<const double*, 2 * kRadius + 1> rows{};
           for (Index r = -kRadius; r <= kRadius; ++r) {
-            rows[static_cast<std::size_t>(kRadius + r)] = m.sideways.row(std::clamp<Index>(i + r, 0, size.height - 1));
+            rows[kRadius + r] = m.sideways.row(std::clamp<Index>(i + r, 0, size.height - 1));
           }
           blur_column(rows.data(), kGaussian.data(), count, m.row.data());
         }
         ssim_row(x.row.data(), y.row.data(), xx.row.data(), yy.row.data(), xy.row.data(), count, total.data());
       }
       for (Index lane = 0; lane < kLanes && first + lane < result.size(); ++lane) {
-        result(first + lane) = total[static_cast<std::size_t>(lane)] / static_cast<double>(images.rows());
+        result(first + lane) = total[lane] / static_cast<double>(images.rows());
       }
     };
   });

@@ -61,7 +61,7 @@ class TextTarget : public BlockWriter::Target {
       has_ids_ = !ids.empty();
       file_.header(options_.feature_names, has_ids_ ? std::optional(options_.id_name) : std::nullopt);
     }
-    if (static_cast<Index>(ids.size()) != (has_ids_ ? X.cols() : 0))
+    if (std::ssize(ids) != (has_ids_ ? X.cols() : 0))
       throw InvalidInput(
           fmt::format("{} names of samples for a block of {}; give one for each sample of every block, or none",
                       ids.size(), X.cols()));

@@ -41,7 +41,7 @@ std::size_t FileBytes::read(void* to, std::size_t count) {
   if (count < 2 * piece) {
     read_piece(0, count);
   } else {
-    side_by_side(static_cast<Index>((count + piece - 1) / piece), [&](Index k) {
+    parallel_for(static_cast<Index>((count + piece - 1) / piece), [&](Index k) {
       const std::size_t first = static_cast<std::size_t>(k) * piece;
       read_piece(first, std::min(piece, count - first));
     });

@@ -77,7 +77,7 @@ std::vector<std::string> names_as_read(std::vector<std::string> stored, Index fe
     stored = std::move(both);
   }
   const std::set<std::string> different(stored.begin(), stored.end());
-  const bool good = static_cast<Index>(different.size()) == features && !different.contains("");
+  const bool good = std::ssize(different) == features && !different.contains("");
   if (!good || stored.size() != different.size()) stored.clear();
   return stored;
 }

@@ -61,7 +61,7 @@ FileInfo describe_png_folder(const std::string& path) {
   const auto source = open_png_folder(path, "", {});
   const std::vector<std::string> names = list_images(path);
   const ImageKind kind = png_kind(fmt::format("{}/{}", path, names.front()));
-  const auto images = static_cast<Index>(names.size());
+  const auto images = std::ssize(names);
   std::vector<Index> shape{images, kind.height, kind.width};
   if (kind.channels > 1) shape.push_back(kind.channels);
   const std::string type = kind.bits == 8 ? "uint8" : "uint16";

@@ -214,7 +214,7 @@ io::TargetName io::target_name(const std::string& target, const std::string& var
 bool io::adds(const TargetName& name) { return name.named && exists(name.path); }
 
 void io::check_names(Index features, const std::vector<std::string>& names) {
-  if (!names.empty() && static_cast<Index>(names.size()) != features)
+  if (!names.empty() && std::ssize(names) != features)
     throw InvalidInput(fmt::format("{} names of features for {} features; give one for each", names.size(), features));
 }
 

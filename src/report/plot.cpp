@@ -209,8 +209,7 @@ std::string heat_map(const MatrixView& values, const Axes& axes) {
 std::string grid_map(const MatrixView& values, const std::vector<std::string>& row_names,
                      const std::vector<std::string>& column_names, double low, double high,
                      const std::optional<std::pair<Index, Index>>& marked, const Axes& axes) {
-  if (values.size() == 0 || values.rows() != static_cast<Index>(row_names.size()) ||
-      values.cols() != static_cast<Index>(column_names.size())) {
+  if (values.size() == 0 || values.rows() != std::ssize(row_names) || values.cols() != std::ssize(column_names)) {
     throw InvalidInput(fmt::format("a map of {}×{} values with {} and {} names", values.rows(), values.cols(),
                                    row_names.size(), column_names.size()));
   }
@@ -219,7 +218,7 @@ std::string grid_map(const MatrixView& values, const std::vector<std::string>& r
   std::string body;
   for (Index i = 0; i < values.rows(); ++i) {
     const double y = top + height * static_cast<double>(i);
-    body += text_at(left - 6, y + height / 2 + 4, "end", row_names[static_cast<std::size_t>(i)]);
+    body += text_at(left - 6, y + height / 2 + 4, "end", row_names[i]);
     for (Index j = 0; j < values.cols(); ++j) {
       const double x = left + width * static_cast<double>(j), value = values(i, j);
       if (!std::isfinite(value)) continue;
@@ -234,8 +233,7 @@ std::string grid_map(const MatrixView& values, const std::vector<std::string>& r
   }
   const double bottom = top + height * static_cast<double>(values.rows());
   for (Index j = 0; j < values.cols(); ++j) {
-    body += text_at(left + width * (static_cast<double>(j) + 0.5), bottom + 16, "middle",
-                    column_names[static_cast<std::size_t>(j)]);
+    body += text_at(left + width * (static_cast<double>(j) + 0.5), bottom + 16, "middle", column_names[j]);
   }
   body += text_at(left + width * static_cast<double>(values.cols()) / 2, bottom + 34, "middle", axes.x_label);
   const double middle = (top + bottom) / 2;

@@ -1,5 +1,6 @@
 // Plots as SVG text, for Page::figure or a file of their own. They name only currentColor and the page's CSS
-// variables (with a fallback each), so one drawing suits the light and the dark theme.
+// variables (with a fallback each), so one drawing suits the light and the dark theme. Hand-written because plotting
+// libraries write fixed colours, and a drawing of ours is a few hundred lines of text.
 #pragma once
 
 #include <cgmca/types.hpp>

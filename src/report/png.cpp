@@ -51,13 +51,13 @@ Image montage(std::span<const Image> images, Index columns, Index gap, std::uint
   if (images.empty() || columns < 1 || gap < 0) {
     throw InvalidInput(fmt::format("a montage of {} images in {} columns, gap {}", images.size(), columns, gap));
   }
-  const Index height = images[0].height, width = images[0].width, count = static_cast<Index>(images.size());
+  const Index height = images[0].height, width = images[0].width, count = std::ssize(images);
   columns = std::min(columns, count);
   const Index rows = (count + columns - 1) / columns;
   Image whole{gap + rows * (height + gap), gap + columns * (width + gap), {}};
   whole.pixels.assign(static_cast<std::size_t>(whole.height * whole.width), background);
   for (Index k = 0; k < count; ++k) {
-    const Image& image = images[static_cast<std::size_t>(k)];
+    const Image& image = images[k];
     check(image);
     if (image.height != height || image.width != width) {
       throw InvalidInput(
@@ -78,7 +78,7 @@ Image enlarge(const Image& image, Index factor) {
   large.pixels.reserve(static_cast<std::size_t>(large.height * large.width));
   for (Index i = 0; i < large.height; ++i) {
     for (Index j = 0; j < large.width; ++j) {
-      large.pixels.push_back(image.pixels[static_cast<std::size_t>(i / factor * image.width + j / factor)]);
+      large.pixels.push_back(image.pixels[i / factor * image.width + j / factor]);
     }
   }
   return large;

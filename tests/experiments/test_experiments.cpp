@@ -60,7 +60,7 @@ TEST(Experiments, TheNumbersOfASeedArePinned) {
 TEST(Experiments, TheNoiseIsStandardNormal) {
   std::vector<double> z(1000000);
   fill_normal(5, kNoise, 0, z.data(), z.size());
-  const Eigen::Map<const Vector> v(z.data(), static_cast<Index>(z.size()));
+  const Eigen::Map<const Vector> v(z.data(), std::ssize(z));
   EXPECT_NEAR(v.mean(), 0, 4e-3);
   EXPECT_NEAR(v.squaredNorm() / 1e6, 1, 6e-3);
   EXPECT_NEAR(v.array().pow(4).mean(), 3, 0.05);

@@ -11,7 +11,7 @@ namespace cgmca {
 namespace {
 
 Vector image(std::initializer_list<double> pixels) {
-  Vector x(static_cast<Index>(pixels.size()));
+  Vector x(std::ssize(pixels));
   std::copy(pixels.begin(), pixels.end(), x.begin());
   return x;
 }

@@ -261,8 +261,7 @@ TEST_F(CsvTest, APlaceIsToldAsAnEditorShowsIt) {
     BlockReader reader(path("a.csv"), {.id = "id"});
     for (Index samples = 0; reader.next(block).cols() > 0;)
       for (samples = reader.position(); const Index sample : {Index{0}, samples / 2, samples - 1})
-        EXPECT_EQ(reader.place(sample, 1),
-                  "line " + std::to_string(lines[static_cast<std::size_t>(sample)]) + ", column 'c'");
+        EXPECT_EQ(reader.place(sample, 1), "line " + std::to_string(lines[sample]) + ", column 'c'");
     EXPECT_EQ(reader.place(0, 0), "line 5, column 'a\\x0ab'");
   }
   // By number where there are no names, or none that tell columns apart. The ID column counts.

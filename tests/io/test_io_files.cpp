@@ -45,12 +45,10 @@ ComplexAs complex_of(const nlohmann::json& c) {
 
 Matrix expected(const nlohmann::json& c) {
   const auto& rows = c["rows"];
-  Matrix X(c["features"].get<Index>(), static_cast<Index>(rows.size()));
+  Matrix X(c["features"].get<Index>(), std::ssize(rows));
   for (Index s = 0; s < X.cols(); ++s)
     for (Index f = 0; f < X.rows(); ++f)
-      X(f, s) = std::strtod(
-          rows[static_cast<std::size_t>(s)][static_cast<std::size_t>(f)].get_ref<const std::string&>().c_str(),
-          nullptr);
+      X(f, s) = std::strtod(rows[s][f].get_ref<const std::string&>().c_str(), nullptr);
   return X;
 }
 

@@ -134,8 +134,8 @@ TEST_F(Hdf5Test, StreamingEqualsReadingWholeForEveryBlockSize) {
   const Matrix X = random_matrix(12, 23);
   for (Index s = 0; s < 23; ++s) {
     for (Index f = 0; f < 12; ++f) {
-      rows[static_cast<std::size_t>(12 * s + f)] = X(f, s);
-      columns[static_cast<std::size_t>(23 * f + s)] = X(f, s);
+      rows[12 * s + f] = X(f, s);
+      columns[23 * f + s] = X(f, s);
     }
   }
   const hid_t f64 = H5T_NATIVE_DOUBLE;

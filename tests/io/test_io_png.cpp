@@ -65,7 +65,7 @@ void put(const std::string& file, const Picture& picture) {
 }
 
 Vector vector(std::initializer_list<double> values) {
-  return Eigen::Map<const Vector>(values.begin(), static_cast<Index>(values.size()));
+  return Eigen::Map<const Vector>(values.begin(), std::ssize(values));
 }
 
 class PngTest : public FolderTest {

@@ -63,7 +63,7 @@ TEST_F(Shares, OfIdxReadOnlyTheirRows) {
   std::string bytes(static_cast<std::size_t>(n * d), '\0');
   Matrix X(d, n);
   for (Index i = 0; i < n * d; ++i) {
-    bytes[static_cast<std::size_t>(i)] = static_cast<char>(i * 7 % 128);
+    bytes[i] = static_cast<char>(i * 7 % 128);
     X(i % d, i / d) = static_cast<double>(i * 7 % 128);
   }
   const auto length = [](Index value) {

@@ -79,7 +79,7 @@ std::string text_of(const Model& model, const Bootstrap& found, const BootstrapA
     }
   }
   for (const Domain domain : all_domains(model.count())) {
-    const DomainBootstrap& own = found.domains[slot(domain)];
+    const DomainBootstrap& own = found.domains[domain];
     const std::vector<std::string> names = names_of_features(model, domain);
     const Bootstrapped& structure = own.structure;
     std::vector<Index> order(names.size());
@@ -96,7 +96,7 @@ std::string text_of(const Model& model, const Bootstrap& found, const BootstrapA
       const Index f = order[k];
       text += fmt::format("{:>11.4f}{:>10.4f}{:>10.4f} {:>9.4f}{:>10.2g}{:>10.2f}  {}\n", structure.estimate(f, 0),
                           structure.standard_error(f, 0), structure.lower(f, 0), structure.upper(f, 0),
-                          structure.q(f, 0), own.selected(f, 0), names[static_cast<std::size_t>(f)]);
+                          structure.q(f, 0), own.selected(f, 0), names[f]);
     }
   }
   return text;
@@ -114,14 +114,14 @@ void write_table(const Session& session, const Model& model, const Bootstrap& fo
     }
     columns.push_back(fmt::format("selected{}", j));
   }
-  const auto width = static_cast<Index>(columns.size());
+  const auto width = std::ssize(columns);
   Outputs outputs;
   WriteOptions options;
   options.feature_names = columns;
   options.id_name = "feature";
   outputs.add(target, width, options);
   for (const Domain domain : all_domains(model.count())) {
-    const DomainBootstrap& own = found.domains[slot(domain)];
+    const DomainBootstrap& own = found.domains[domain];
     Matrix rows(width, model.domain(domain).features());
     rows.row(0).setConstant(number(domain));
     Index row = 1;
@@ -164,7 +164,7 @@ void run_bootstrap(const Session& session, const BootstrapArguments& options) {
           throw UnequalSamples(
               fmt::format("'{}' has {} groups, and there are more samples", options.groups, groups.size()));
         }
-        own.push_back(groups[static_cast<std::size_t>(number)]);
+        own.push_back(groups[number]);
       }
       samples.add(MatchedSamples(block.X.begin(), block.X.end()), block.weights, own);
       progress.update(samples.samples());

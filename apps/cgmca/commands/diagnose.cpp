@@ -47,7 +47,7 @@ void write_table(const Session& session, const Diagnosis& found, const std::stri
     }
   }
   const Index n = found.pair_p.size();
-  Matrix rows(static_cast<Index>(columns.size()), n);
+  Matrix rows(std::ssize(columns), n);
   rows.row(0) = Vector::LinSpaced(n, 1, static_cast<double>(n));
   rows.row(1) = suspicions(found);
   rows.row(2) = found.pair_p;
@@ -58,8 +58,8 @@ void write_table(const Session& session, const Diagnosis& found, const std::stri
       rows.row(row++) = *values;
     }
     for (Index k = 0; k < n; ++k) {
-      rows(row, k) = static_cast<double>(one.rank[static_cast<std::size_t>(k)]);
-      rows(row + 1, k) = static_cast<double>(one.likeliest[static_cast<std::size_t>(k)] + 1);
+      rows(row, k) = static_cast<double>(one.rank[k]);
+      rows(row + 1, k) = static_cast<double>(one.likeliest[k] + 1);
     }
     row += 2;
   }

@@ -32,8 +32,8 @@ struct Found {
   std::vector<Index> order;  // of the features, by importance
 };
 
-std::vector<TranslationR2> measured(const Session& session, const Model& model, const ExplainOptions& options,
-                                    Index& samples) {
+ByDomain<TranslationR2> measured(const Session& session, const Model& model, const ExplainOptions& options,
+                                 Index& samples) {
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   std::vector<MeasuredR2> r2;
@@ -48,7 +48,7 @@ std::vector<TranslationR2> measured(const Session& session, const Model& model, 
     stop_if_interrupted();
   }
   if (samples < 2) throw TooFewSamples(fmt::format("{} matched samples; R² needs at least 2", samples));
-  std::vector<TranslationR2> values;
+  ByDomain<TranslationR2> values;
   for (const MeasuredR2& of_domain : r2) values.push_back(of_domain.value());
   return values;
 }
@@ -134,27 +134,26 @@ std::string features_text(const Model& model, const Found& found, Domain domain,
   for (std::size_t k = 0; k < std::min(found.order.size(), static_cast<std::size_t>(top)); ++k) {
     const Index f = found.order[k];
     text += fmt::format("  {:>10.4f}{:>8.2f}{}  {}\n", found.importance(f), std::sqrt(d * found.importance(f)),
-                        cell(found.r2.features(f)), names[static_cast<std::size_t>(f)]);
+                        cell(found.r2.features(f)), names[f]);
   }
   return text;
 }
 
 // A line for each feature of all domains: domain, R², importance, and correlations with the scores of every domain.
-void write_features(const Session& session, const Model& model, const std::vector<Found>& all,
-                    const std::string& target) {
+void write_features(const Session& session, const Model& model, const ByDomain<Found>& all, const std::string& target) {
   std::vector<std::string> columns = {"domain", "r2", "importance"};
   for (const Domain by : all_domains(model.count())) {
     for (Index j = 0; j < model.domain(by).scores(); ++j)
       columns.push_back(fmt::format("score{}_{}", number(by), j + 1));
   }
-  const auto width = static_cast<Index>(columns.size());
+  const auto width = std::ssize(columns);
   Outputs outputs;
   WriteOptions options;
   options.feature_names = columns;
   options.id_name = "feature";
   outputs.add(target, width, options);
   for (const Domain domain : all_domains(model.count())) {
-    const Found& found = all[slot(domain)];
+    const Found& found = all[domain];
     Matrix rows(width, found.importance.size());
     rows.row(0).setConstant(number(domain));
     rows.row(1) = found.r2.features;
@@ -188,8 +187,7 @@ Index write_edges(const Model& model, const std::string& target, double least) {
       for (Index f = 0; f < shared.rows(); ++f) {
         for (Index g = 0; g < shared.cols(); ++g) {
           if (!(std::abs(shared(f, g)) >= least)) continue;
-          text += fmt::format("{}\t{}\t{:.6g}\n", plain(from[static_cast<std::size_t>(f)]),
-                              plain(to[static_cast<std::size_t>(g)]), shared(f, g));
+          text += fmt::format("{}\t{}\t{:.6g}\n", plain(from[f]), plain(to[g]), shared(f, g));
           ++count;
         }
       }
@@ -222,17 +220,17 @@ void run_explain(const Session& session, const ExplainOptions& options) {
   const EndsAtOnce nothing_is_written_yet;
   const Model model = Model::load(options.model);
   if (options.pairs.given()) check_inputs(options.pairs.paths.size(), model, "; give all, or none");
-  std::vector<Found> all;
+  ByDomain<Found> all;
   for (const Domain domain : all_domains(model.count())) all.push_back(found_of(model, domain));
   Index samples = 0;
-  std::vector<TranslationR2> r2;
+  ByDomain<TranslationR2> r2;
   if (options.pairs.given()) r2 = measured(session, model, options, samples);
   Json domains = Json::array();
   std::string text = fmt::format("{} {}; shares of the features at unit variance, and weighted by variance\n",
                                  pairs_text(model.samples, model.total_weight), matched_noun(model.count()));
   for (const Domain domain : all_domains(model.count())) {
-    Found& found = all[slot(domain)];
-    found.r2 = r2.empty() ? translation_r2(model, domain) : r2[slot(domain)];
+    Found& found = all[domain];
+    found.r2 = r2.empty() ? translation_r2(model, domain) : r2[domain];
     domains.push_back(object_of(found, domain));
     text += shares_text(model, found, domain);
     text += fmt::format("  R2 from {}, {}: {:.4f} at unit variance, {:.4f} by variance\n",

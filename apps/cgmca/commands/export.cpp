@@ -40,7 +40,7 @@ struct Array {
 void append_correlations(const Model& model, std::vector<Array>& arrays) {
   for (const Domain i : all_domains(model.count())) {
     for (const Domain j : all_domains(model.count())) {
-      if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
+      if (!(i < j) || !model.domains[i] || !model.domains[j]) continue;
       arrays.push_back({fmt::format("correlations_{}_{}", number(i), number(j)), model.common_correlations(i, j)});
     }
   }
@@ -51,7 +51,7 @@ std::vector<Array> arrays_of(const Model& model) {
   const auto scalar = [](double value) { return Matrix::Constant(1, 1, value); };
   std::vector<Array> arrays;
   for (const Domain domain : all_domains(model.count())) {
-    const auto i = slot(domain);
+    const Index i = index(domain);
     if (!model.domains[i]) continue;
     const DomainMap& map = *model.domains[i];
     const auto add = [&](const char* name, Matrix values, std::vector<std::string> names = {}) {
@@ -74,7 +74,7 @@ std::vector<Array> arrays_of(const Model& model) {
   } else {
     append_correlations(model, arrays);
   }
-  arrays.push_back({"graph", certificate.weights});
+  arrays.push_back({"graph", certificate.edge_weights});
   arrays.push_back({"certified", scalar(certificate.certified ? 1 : 0)});
   arrays.push_back({"gap", scalar(certificate.gap)});
   arrays.push_back({"objective", scalar(certificate.objective)});
@@ -117,7 +117,7 @@ std::vector<Array> selected(std::vector<Array> arrays, const std::string& only) 
       throw UsageError(fmt::format("--only: the model has no '{}'{} {}", wanted,
                                    near.empty() ? "; it has" : near + " It has", fmt::join(names, ", ")));
     }
-    found.push_back(arrays[static_cast<std::size_t>(place - names.begin())]);
+    found.push_back(arrays[place - names.begin()]);
   }
   return found;
 }

@@ -71,7 +71,8 @@ Summary read_matched(const Session& session, const ExtendArguments& options, con
   PairReader reader(pairs, session);
   reader.check_features(model, options.model, known);
   Summary summary(reader.domains());
-  accumulate_all(session, reader, summary);
+  summary.expect(reader.samples().value_or(0));
+  accumulate(session, reader, summary);
   return summary;
 }
 

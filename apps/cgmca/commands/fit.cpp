@@ -157,13 +157,14 @@ void add_robustly(const Session& session, PairReader& reader, Summary& summary) 
                               check.suspects.size(), check.probability.size(), check.probability.sum()));
   const Vector weights =
       all.weights.size() == 0 ? check.probability : Vector(check.probability.cwiseProduct(all.weights));
-  summary.add_all({all.X.begin(), all.X.end()}, weights);
+  summary.expect(weights.size());
+  summary.add({all.X.begin(), all.X.end()}, weights);
 }
 
 // Extra samples have one domain.
 void add_extra(IncompleteSummary& summary, ExtraSamples& extra) {
   for (std::size_t i = 0; i < extra.size(); ++i) {
-    if (extra[i]) summary.add({static_cast<Domain>(i + 1)}, *extra[i]);
+    if (extra[i]) summary.add({domain_at(i)}, *extra[i]);
   }
   extra.clear();
 }
@@ -203,7 +204,8 @@ Input read_files(const Session& session, const FitArguments& options) {
     add_robustly(session, reader, *input.summary);
     return input;
   }
-  accumulate_all(session, reader, *input.summary);
+  input.summary->expect(reader.samples().value_or(0));  // there will be no others
+  accumulate(session, reader, *input.summary);
   return input;
 }
 

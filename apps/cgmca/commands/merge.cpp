@@ -61,7 +61,7 @@ void check_complete(const Held& held, const Summary& summary) {
 
 void note_order(const Session& session, const Summary& first, const Summary& next, const std::string& path) {
   for (Index i = 0; i < std::min(first.domains(), next.domains()); ++i) {
-    const auto domain = static_cast<Domain>(i + 1);
+    const auto domain = domain_at(i);
     const Index moved = moved_by(order_of(first.domain(domain).feature_names, next.domain(domain).feature_names));
     if (moved == 0) continue;
     session.message(fmt::format("'{}': {} features of domain {} are put into the order of the first summary", path,

@@ -24,7 +24,7 @@ struct PairsArguments {
 };
 
 Json describe(const PairCheck& check, const std::vector<Index>& numbers) {
-  const auto number_of = [&](Index pair) { return numbers[static_cast<std::size_t>(pair)]; };
+  const auto number_of = [&](Index pair) { return numbers[pair]; };
   Json suspects = Json::array(), displacements = Json::array(), confirmed = Json::array();
   for (const SuspectPair& one : check.suspects) {
     const bool known = one.partner >= 0;
@@ -76,11 +76,10 @@ std::string check_text(const PairCheck& check, const std::vector<Index>& numbers
   text += fmt::format("{:>10}{:>20}  {}\n", "row", "probably right", "likely partner in domain 2");
   for (std::size_t i = 0; i < std::min(check.suspects.size(), static_cast<std::size_t>(shown)); ++i) {
     const SuspectPair& one = check.suspects[i];
-    text += fmt::format("{:>10}{:>20.4f}  {}\n", numbers[static_cast<std::size_t>(one.pair)], one.probability,
-                        one.partner < 0
-                            ? std::string("none stands out")
-                            : fmt::format("row {} (probability {:.2f})", numbers[static_cast<std::size_t>(one.partner)],
-                                          one.partner_probability));
+    text += fmt::format(
+        "{:>10}{:>20.4f}  {}\n", numbers[one.pair], one.probability,
+        one.partner < 0 ? std::string("none stands out")
+                        : fmt::format("row {} (probability {:.2f})", numbers[one.partner], one.partner_probability));
   }
   if (std::ssize(check.suspects) > shown) text += fmt::format("{} more (--json)\n", std::ssize(check.suspects) - shown);
   return text + "rows are counted from 0\n";

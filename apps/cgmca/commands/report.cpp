@@ -84,9 +84,9 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
   if (options.replicas > 0) samples.emplace(reader.domains());
   const std::vector<std::string> labels =
       options.labels.empty() ? std::vector<std::string>{} : read_labels_text(options.labels);
-  std::vector<std::optional<MeasuredR2>> r2(model.domains.size());
+  ByDomain<std::optional<MeasuredR2>> r2(model.domains.size());
   for (const Domain domain : all_domains(model.count())) {
-    if (is_table(model, domain, shape)) r2[slot(domain)].emplace(model, domain);
+    if (is_table(model, domain, shape)) r2[domain].emplace(model, domain);
   }
   const EndsAtOnce nothing_is_written_yet;
   Seen seen;
@@ -104,26 +104,26 @@ Seen look_at_pairs(const Session& session, const Model& model, const ReportArgum
     }
     for (Index j = (step - done % step) % step; j < block.samples() && seen.scores[0].cols() < kScatterPairs;
          j += step) {
-      const Index number = reader.numbers().empty() ? done + j : reader.numbers()[static_cast<std::size_t>(j)];
+      const Index number = reader.numbers().empty() ? done + j : reader.numbers()[j];
       seen.numbers.push_back(number);
       if (!labels.empty()) {
         if (number >= std::ssize(labels)) {
           throw UnequalSamples(
               fmt::format("'{}' has {} labels, and there are more samples", options.labels, labels.size()));
         }
-        seen.labels.push_back(labels[static_cast<std::size_t>(number)]);
+        seen.labels.push_back(labels[number]);
       }
       for (const Domain domain : all_domains(model.count())) {
-        Matrix& shown = seen.scores[slot(domain)];
+        Matrix& shown = seen.scores[domain];
         shown.conservativeResize(scores.common_dimension, shown.cols() + 1);
-        shown.rightCols(1) = apply(scores, domain, block.X[slot(domain)].col(j));
+        shown.rightCols(1) = apply(scores, domain, block.X[domain].col(j));
       }
     }
     done += block.samples();
     progress.update(done);
     stop_if_interrupted();
   }
-  seen.attained = verifier.attained();
+  seen.verification = verifier.verification();
   if (diagnoser && diagnoser->samples() >= 8) seen.diagnosis = diagnoser->diagnosis();
   if (samples) {
     Progress replicas(session, "replicas", options.replicas);
@@ -186,7 +186,7 @@ void run(const Session& session, const ReportArguments& options) {
   add_pictures(page, model, pairs);
   add_spectra(page, model);
   if (seen) add_pairs(page, model, *seen);
-  if (seen && model.count() == 2 && seen->attained.samples <= kMostChecked) {
+  if (seen && model.count() == 2 && seen->verification.samples <= kMostChecked) {
     PairReader reader(options.pairs, session);
     reader.check_features(model, options.model);
     const AllPairs all = read_all(session, reader);

@@ -42,7 +42,7 @@ void add_correlations(report::Page& page, const Model& model) {
   std::vector<std::string> names, directions;
   for (const Domain i : all_domains(model.count())) {
     for (const Domain j : all_domains(model.count())) {
-      if (!(i < j) || !model.domains[slot(i)] || !model.domains[slot(j)]) continue;
+      if (!(i < j) || !model.domains[i] || !model.domains[j]) continue;
       rows.push_back(model.common_correlations(i, j));
       names.push_back(fmt::format("{}–{}", number(i), number(j)));
     }
@@ -50,7 +50,7 @@ void add_correlations(report::Page& page, const Model& model) {
   if (rows.empty()) return;  // a model of one domain alone
   const Index shown = std::min<Index>(kPairs, std::ssize(rows)), k = std::min(kDirections, model.common_dimension);
   Matrix values(shown, k);
-  for (Index p = 0; p < shown; ++p) values.row(p) = rows[static_cast<std::size_t>(p)].head(k).transpose();
+  for (Index p = 0; p < shown; ++p) values.row(p) = rows[p].head(k).transpose();
   for (Index j = 1; j <= k; ++j) directions.push_back(fmt::format("{}", j));
   names.resize(static_cast<std::size_t>(shown));
   std::string caption =
@@ -67,7 +67,7 @@ void add_correlations(report::Page& page, const Model& model) {
 
 void add_graph(report::Page& page, const Model& model) {
   if (model.count() == 2) return;
-  const Matrix& weights = model.certificate.weights;
+  const Matrix& weights = model.certificate.edge_weights;
   report::Table table{{""}, {}, "How much the distance of two domains counts; 0: they are not compared."};
   for (const Domain i : all_domains(model.count())) {
     table.columns.push_back(domain_title(model, i));
@@ -110,9 +110,8 @@ void add_pair_check(report::Page& page, const std::vector<Matrix>& X, const std:
     constexpr std::size_t most = 20;
     for (std::size_t i = 0; i < std::min(check.suspects.size(), most); ++i) {
       const SuspectPair& one = check.suspects[i];
-      table.rows.push_back(
-          {fmt::format("{}", numbers[static_cast<std::size_t>(one.pair)]), fmt::format("{:.4f}", one.probability),
-           one.partner < 0 ? "none stands out" : fmt::format("{}", numbers[static_cast<std::size_t>(one.partner)])});
+      table.rows.push_back({fmt::format("{}", numbers[one.pair]), fmt::format("{:.4f}", one.probability),
+                            one.partner < 0 ? "none stands out" : fmt::format("{}", numbers[one.partner])});
     }
     std::string text = check.informative
                            ? fmt::format("{} of {} pairs are confirmed as right, {} are probably wrong.",
@@ -137,7 +136,7 @@ void add_additions(report::Page& page, const Model& model) {
     table.rows.push_back({domain_title(model, domain), domains_text(addition->matched),
                           pairs_text(addition->samples, addition->total_weight),
                           fmt::format("{:.9g}", addition->objective), fmt::format("{:.9g}", addition->bound),
-                          fmt::format("{:.1e}", model.certificate.constraint_residuals[slot(domain)])});
+                          fmt::format("{:.1e}", model.certificate.constraint_residuals[domain])});
   }
   page.section("Added domains").table(table);
 }

@@ -97,9 +97,7 @@ BarList largest_r2(const std::string& title, const Features& features, const Vec
 }
 
 // The model holds the samples' covariances only as part of α Θ + β I. (24)
-bool keeps_covariance(const Model& model, Domain domain) {
-  return model.certificate.constrained[slot(domain)].data > 0;
-}
+bool keeps_covariance(const Model& model, Domain domain) { return model.certificate.constrained[domain].data > 0; }
 
 Index directions_of(const Model& model) {
   const auto& ranks = model.certificate.covariance_ranks;
@@ -113,7 +111,7 @@ std::string correlation_text(const Model& model, Index j) {
   double least = INFINITY, most = -INFINITY;
   for (const Domain a : all_domains(model.count())) {
     for (const Domain b : all_domains(model.count())) {
-      if (!(a < b) || !model.domains[slot(a)] || !model.domains[slot(b)]) continue;
+      if (!(a < b) || !model.domains[a] || !model.domains[b]) continue;
       const double value = model.score_covariance(a, b)(j, j);
       least = std::min(least, value);
       most = std::max(most, value);
@@ -149,7 +147,7 @@ void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<
   double low = 0;
   const bool two = model.count() == 2;
   for (Domain domain : tables) {
-    const Vector r2 = seen != nullptr ? *seen->r2[slot(domain)] : translation_r2(model, domain).features;
+    const Vector r2 = seen != nullptr ? *seen->r2[domain] : translation_r2(model, domain).features;
     lists.push_back(largest_r2(fmt::format("{}, from {}", domain_title(model, domain),
                                            two ? domain_title(model, other(domain)) : "all others"),
                                features_of(model.domain(domain)), r2));
@@ -161,7 +159,7 @@ void add_r2(Page& page, const Model& model, const Seen* seen, const std::vector<
                   ? fmt::format("The share of each feature's variance that the translation from the other domain{} "
                                 "(lmmse) explains, measured on the {} {} given. It is negative if the mean "
                                 "would do better.",
-                                two ? "" : "s", seen->attained.samples, matched_noun(model.count()))
+                                two ? "" : "s", seen->verification.samples, matched_noun(model.count()))
                   : fmt::format("The share of each feature's variance that the translation from the other domain{0} "
                                 "(lmmse) explains in the {1} of the fit, as the model claims it. New {1} are "
                                 "explained less well: give some to `cgmca report` to measure that.",
@@ -191,7 +189,7 @@ void add_features(Page& page, const Model& model, const Seen* seen, const std::o
   bool claims = true, whole = true;
   for (const Domain domain : all_domains(model.count())) {
     claims = claims && keeps_covariance(model, domain);
-    whole = whole && model.domains[slot(domain)].has_value();
+    whole = whole && model.domains[domain].has_value();
   }
   if (whole && (seen != nullptr || claims)) add_r2(page, model, seen, tables);
 }

@@ -27,13 +27,13 @@ std::vector<double> counted(Index count) { return values(Vector::LinSpaced(count
 }  // namespace
 
 std::string domain_title(const Model& model, Domain domain) {
-  const auto& map = model.domains[slot(domain)];
+  const auto& map = model.domains[domain];
   const std::string plain = fmt::format("domain {}", number(domain));
   return map && !map->name.empty() ? fmt::format("{} ({})", report::shortened(map->name, 32), plain) : plain;
 }
 
 bool is_table(const Model& model, Domain domain, const std::optional<Shape>& shape) {
-  const auto& map = model.domains[slot(domain)];
+  const auto& map = model.domains[domain];
   if (!map || (shape && shape->size() == map->features())) return false;
   return !map->feature_names.empty() || map->features() <= kNumberedFeatures;
 }
@@ -48,13 +48,13 @@ void add_facts(Page& page, const Model& model) {
   };
   const Certificate& certificate = model.certificate;
   row("features", [&](Domain d) {
-    const auto& map = model.domains[slot(d)];
+    const auto& map = model.domains[d];
     return map ? fmt::format("{}", map->features()) : std::string("absent");
   });
   row("whitened with", [&](Domain d) { return constrained_text(model, d); });
-  row("rank", [&](Domain d) { return fmt::format("{}", certificate.ranks[slot(d)]); });
-  row("covariance", [&](Domain d) { return model.covariances[slot(d)]; });
-  row("its rank", [&](Domain d) { return fmt::format("{}", certificate.covariance_ranks[slot(d)]); });
+  row("rank", [&](Domain d) { return fmt::format("{}", certificate.ranks[d]); });
+  row("covariance", [&](Domain d) { return model.covariances[d]; });
+  row("its rank", [&](Domain d) { return fmt::format("{}", certificate.covariance_ranks[d]); });
   page.section("What was fitted").table(table);
   for (const std::string& warning : model.warnings()) page.text("Warning: " + warning + ".");
 }
@@ -68,7 +68,7 @@ void add_certificate(Page& page, const Model& model, const Seen* seen) {
     if (seen != nullptr) table.rows.back().push_back(found);
   };
   const bool two = model.count() == 2;
-  const Attained found = seen != nullptr ? seen->attained : Attained{};
+  const Verification found = seen != nullptr ? seen->verification : Verification{};
   row("squared distance", fmt::format("{:.9g}", certificate.objective), fmt::format("{:.9g}", found.objective));
   row("least possible", fmt::format("{:.9g}", certificate.bound), fmt::format("{:.9g}", found.best_objective));
   const double claimed_shortfall = (certificate.objective - certificate.bound) / certificate.covariance_trace;
@@ -103,7 +103,7 @@ void add_spectra(Page& page, const Model& model) {
   std::string counts;
   bool flat = true;
   for (const Domain domain : all_domains(model.count())) {
-    if (!model.domains[slot(domain)]) continue;
+    if (!model.domains[domain]) continue;
     Vector spectrum = model.domain(domain).covariance_spectrum();
     spectrum = (spectrum.array() / spectrum(0)).max(1e-16).log10();
     flat = flat && spectrum.minCoeff() > -1e-9;
@@ -142,13 +142,13 @@ void add_pairs(Page& page, const Model& model, const Seen& seen) {
                                 {.title = "First canonical score of both domains",
                                  .x_label = "first score, domain 1",
                                  .y_label = "first score, domain 2"}),
-                fmt::format("{} of {} pairs, one dot each; correlation {:.4f}.", first.cols(), seen.attained.samples,
-                            model.certificate.singular_B(0)));
+                fmt::format("{} of {} pairs, one dot each; correlation {:.4f}.", first.cols(),
+                            seen.verification.samples, model.certificate.singular_B(0)));
     if (first.rows() < 2) return;
   }
   std::vector<Series> series;
   for (const Domain domain : all_domains(model.count())) {
-    const Matrix& Z = seen.scores[slot(domain)];
+    const Matrix& Z = seen.scores[domain];
     series.push_back({fmt::format("domain {}", number(domain)), row(Z, 0), row(Z, 1)});
   }
   page.figure(
@@ -159,13 +159,13 @@ void add_pairs(Page& page, const Model& model, const Seen& seen) {
           : fmt::format(
                 "{} of {} {}, in every domain, in the plane of the first two directions; the closer, the better "
                 "matched.",
-                first.cols(), seen.attained.samples, noun));
+                first.cols(), seen.verification.samples, noun));
 }
 
 void add_loadings(Page& page, const Model& model, const std::optional<Shape>& shape) {
   std::vector<Domain> shown;
   for (const Domain domain : all_domains(model.count())) {
-    if (model.domains[slot(domain)] && !is_table(model, domain, shape)) shown.push_back(domain);
+    if (model.domains[domain] && !is_table(model, domain, shape)) shown.push_back(domain);
   }
   if (shown.empty()) return;
   std::vector<report::Picture> strips;

@@ -21,13 +21,13 @@ struct Shape {
 
 // What one pass over the matched samples finds: whether the model fits them, and some of them to look at.
 struct Seen {
-  Attained attained;
-  std::vector<Matrix> scores;             // of the pairs shown, by domain: 2 (or 1) × pairs
-  std::vector<std::optional<Vector>> r2;  // of each feature, translated from the other domains; of tables
-  std::vector<Index> numbers;             // of the samples shown, from 0
-  std::vector<std::string> labels;        // of the samples shown; none: not given
-  std::optional<Diagnosis> diagnosis;     // of all
-  std::optional<Bootstrap> bootstrap;     // if it was asked for
+  Verification verification;
+  ByDomain<Matrix> scores;             // of the pairs shown, by domain: 2 (or 1) × pairs
+  ByDomain<std::optional<Vector>> r2;  // of each feature, translated from the other domains; of tables
+  std::vector<Index> numbers;          // of the samples shown, from 0
+  std::vector<std::string> labels;     // of the samples shown; none: not given
+  std::optional<Diagnosis> diagnosis;  // of all
+  std::optional<Bootstrap> bootstrap;  // if it was asked for
 };
 
 // "domain 2", or the name that it was given.

@@ -32,7 +32,7 @@ constexpr std::size_t kShortName = 22;
 // leaves the circle: x = a_1, y = (a_2 - r a_1) / √(1 - r²).
 Matrix circle_of(const Model& model, Domain domain) {
   Matrix a = score_correlations(model, domain, domain).leftCols(2);
-  const Regularized& covariance = model.certificate.constrained[slot(domain)];
+  const Regularized& covariance = model.certificate.constrained[domain];
   const Matrix T = model.domain(domain).weights.topRows(2);
   const Matrix G = (Matrix::Identity(2, 2) - covariance.ridge * T * T.transpose()) / covariance.data;
   const double r = covariance.plain() ? 0 : G(0, 1) / std::sqrt(G(0, 0) * G(1, 1));
@@ -53,8 +53,8 @@ std::vector<Index> strongest(const Vector& size, Index most) {
 // Whether the model has two directions of all domains, and their covariances.
 bool has_plane(const Model& model) {
   for (const Domain domain : all_domains(model.count())) {
-    if (!model.domains[slot(domain)] || model.domain(domain).scores() < 2) return false;
-    if (!(model.certificate.constrained[slot(domain)].data > 0)) return false;
+    if (!model.domains[domain] || model.domain(domain).scores() < 2) return false;
+    if (!(model.certificate.constrained[domain].data > 0)) return false;
   }
   return true;
 }
@@ -96,7 +96,7 @@ void add_circle(Page& page, const Model& model) {
     const auto labels = report::short_labels(names, kShortName);
     MarkGroup group{domain_title(model, domain), {}};
     for (const Index f : strongest(a.rowwise().norm(), kCircleFeatures)) {
-      group.marks.push_back({a(f, 0), a(f, 1), labels[static_cast<std::size_t>(f)]});
+      group.marks.push_back({a(f, 0), a(f, 1), labels[f]});
     }
     groups.push_back(std::move(group));
   }
@@ -129,7 +129,7 @@ void add_cross_correlations(Page& page, const Model& model) {
 
 Mark mark_of(const Seen& seen, std::size_t domain, Index k) {
   const Matrix& t = seen.scores[domain];
-  return {t(0, k), t(1, k), fmt::format("sample {}", seen.numbers[static_cast<std::size_t>(k)] + 1)};
+  return {t(0, k), t(1, k), fmt::format("sample {}", seen.numbers[k] + 1)};
 }
 
 // Scores by label; without labels of the domains, with arrows between partners.
@@ -138,7 +138,7 @@ void add_scores(Page& page, const Model& model, const Seen& seen) {
   const Index n = seen.scores.front().cols();
   if (!seen.labels.empty()) {
     std::map<std::string, std::vector<Index>> classes;
-    for (Index k = 0; k < n; ++k) classes[seen.labels[static_cast<std::size_t>(k)]].push_back(k);
+    for (Index k = 0; k < n; ++k) classes[seen.labels[k]].push_back(k);
     page.section("Scores by label");
     if (classes.size() > kLabelled) {
       page.text(fmt::format("There are {} labels; up to {} are shown as groups.", classes.size(), kLabelled));
@@ -149,7 +149,7 @@ void add_scores(Page& page, const Model& model, const Seen& seen) {
       for (const auto& [label, members] : classes) {
         MarkGroup group{label, {}, true};
         for (const Index k : members) {
-          Mark mark = mark_of(seen, slot(domain), k);
+          Mark mark = mark_of(seen, index(domain), k);
           mark.name += ", " + label;
           group.marks.push_back(mark);
         }
@@ -166,8 +166,8 @@ void add_scores(Page& page, const Model& model, const Seen& seen) {
   for (const Domain domain : all_domains(model.count())) {
     MarkGroup group{domain_title(model, domain), {}};
     for (Index k = 0; k < std::min<Index>(n, kPairArrows); ++k) {
-      group.marks.push_back(mark_of(seen, slot(domain), k));
-      if (slot(domain) > 0) arrows.push_back({mark_of(seen, 0, k), group.marks.back()});
+      group.marks.push_back(mark_of(seen, index(domain), k));
+      if (index(domain) > 0) arrows.push_back({mark_of(seen, 0, k), group.marks.back()});
     }
     domains.push_back(std::move(group));
   }
@@ -192,8 +192,8 @@ void add_biplot(Page& page, const Model& model, const Seen& seen) {
     for (const Index f : strongest(a.rowwise().norm(), kArrowFeatures)) {
       Arrow arrow;
       arrow.from = {0, 0, ""};
-      arrow.to = {size * a(f, 0), size * a(f, 1), labels[static_cast<std::size_t>(f)]};
-      arrow.colour = slot(domain) + 1;
+      arrow.to = {size * a(f, 0), size * a(f, 1), labels[f]};
+      arrow.colour = index(domain) + 1;
       arrow.named = true;
       arrows.push_back(arrow);
     }
@@ -208,12 +208,12 @@ void add_biplot(Page& page, const Model& model, const Seen& seen) {
 void add_diagnosis(Page& page, const Model& model, const Diagnosis& found) {
   page.section("Diagnostics: T² and Q");
   std::vector<bool> suspicious(static_cast<std::size_t>(found.pair_p.size()));
-  for (const Suspect& one : found.suspects) suspicious[static_cast<std::size_t>(one.sample)] = true;
+  for (const Suspect& one : found.suspects) suspicious[one.sample] = true;
   for (const Domain domain : all_domains(model.count())) {
-    const DomainDiagnosis& own = found.domains[slot(domain)];
+    const DomainDiagnosis& own = found.domains[domain];
     MarkGroup usual{"usual", {}}, suspects{"suspicious", {}};
     for (Index k = 0; k < own.t_squared.size(); ++k) {
-      MarkGroup& group = suspicious[static_cast<std::size_t>(k)] ? suspects : usual;
+      MarkGroup& group = suspicious[k] ? suspects : usual;
       group.marks.push_back({own.t_squared(k), own.residual(k), fmt::format("sample {}", k + 1)});
     }
     page.figure(
@@ -245,8 +245,8 @@ std::vector<IntervalMark> marks_of(const Bootstrapped& found, Index direction, c
   const auto labels = report::short_labels(names, kShortName);
   std::vector<IntervalMark> marks;
   for (const Index f : strongest(found.estimate.col(direction).cwiseAbs(), kIntervals)) {
-    marks.push_back({names[static_cast<std::size_t>(f)], labels[static_cast<std::size_t>(f)],
-                     found.estimate(f, direction), found.lower(f, direction), found.upper(f, direction)});
+    marks.push_back(
+        {names[f], labels[f], found.estimate(f, direction), found.lower(f, direction), found.upper(f, direction)});
   }
   return marks;
 }
@@ -271,9 +271,8 @@ void add_bootstrap_figures(Page& page, const Model& model, const Bootstrap& foun
               fmt::format("Correlations with 95 % intervals of {} replicas.", found.replicas));
   for (const Domain domain : all_domains(model.count())) {
     const std::vector<std::string> names = names_of_features(model, domain);
-    for (const auto& [what, numbers] :
-         {std::pair("weight", &found.domains[slot(domain)].weights),
-          std::pair("correlation with the score", &found.domains[slot(domain)].structure)}) {
+    for (const auto& [what, numbers] : {std::pair("weight", &found.domains[domain].weights),
+                                        std::pair("correlation with the score", &found.domains[domain].structure)}) {
       page.figure(report::interval_plot(marks_of(*numbers, 0, names), {.title = what, .x_label = what}),
                   fmt::format("{}, direction 1: {} of the {} strongest features, with 95 % intervals. Those that hold "
                               "zero have the second colour.",

@@ -40,7 +40,7 @@ void reproduce_mnist(const Session& session, const ReproduceOptions& options) {
     throw UsageError(fmt::format("--digits: {}", problem.what()));
   }
   const Dataset data = dataset(session, options);
-  const auto steps = static_cast<Index>(settings.digits.size()) * settings.repeat;
+  const auto steps = std::ssize(settings.digits) * settings.repeat;
   tell(session, options, watched(session, "classes done", steps, [&](const auto& progress) {
          return run_mnist(data, settings, progress);
        }));

@@ -18,7 +18,7 @@ void reproduce_sar(const Session& session, const ReproduceOptions& options) {
   }
   session.detail(fmt::format("data: {}", folder));
   const RadarChips chips = load_sample(folder, options.crop);
-  const auto steps = static_cast<Index>(settings.fractions.size()) * settings.draws;
+  const auto steps = std::ssize(settings.fractions) * settings.draws;
   tell(session, options,
        watched(session, "draws done", steps, [&](const auto& progress) { return run_sar(chips, settings, progress); }));
 }

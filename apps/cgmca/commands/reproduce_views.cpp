@@ -36,7 +36,7 @@ void reproduce_views(const Session& session, const ReproduceOptions& options) {
   const std::string folder = find_views(options.data);
   session.detail(fmt::format("data: {}", folder));
   const Views views = load_views(folder);
-  const auto steps = static_cast<Index>(settings.fractions.size()) * settings.draws;
+  const auto steps = std::ssize(settings.fractions) * settings.draws;
   tell(session, options, watched(session, "draws done", steps, [&](const auto& progress) {
          return run_views(views, settings, progress);
        }));

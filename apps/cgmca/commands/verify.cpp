@@ -28,7 +28,7 @@ struct VerifyArguments {
   double tolerance = 1e-6;
 };
 
-Attained attained_by(const Session& session, const VerifyArguments& options, const Model& model) {
+Verification verification_by(const Session& session, const VerifyArguments& options, const Model& model) {
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   if (options.pairs.input.missing == Missing::keep) {
@@ -45,11 +45,11 @@ Attained attained_by(const Session& session, const VerifyArguments& options, con
     stop_if_interrupted();
   }
   verify_extra(session, verifier, {options.extra.paths, options.pairs.input}, model, options.model);
-  return verifier.attained();
+  return verifier.verification();
 }
 
 // What does not hold, in words.
-std::vector<std::string> failures_of(const VerifyArguments& options, const Model& model, const Attained& found) {
+std::vector<std::string> failures_of(const VerifyArguments& options, const Model& model, const Verification& found) {
   const Certificate& claimed = model.certificate;
   std::vector<std::string> failures;
   const auto check = [&](const std::string& what, double value) {
@@ -92,7 +92,7 @@ std::vector<std::string> failures_of(const VerifyArguments& options, const Model
   return failures;
 }
 
-Json claims_of(const Attained& found) {
+Json claims_of(const Verification& found) {
   Json claims = Json::object();
   for (const Claim& claim : found.claims) {
     claims[claim.what] = std::isfinite(claim.difference) ? Json(claim.difference) : Json("not equal");
@@ -100,7 +100,7 @@ Json claims_of(const Attained& found) {
   return claims;
 }
 
-std::string verdict(const Model& model, const Attained& found, bool fits) {
+std::string verdict(const Model& model, const Verification& found, bool fits) {
   if (!fits) return "DOES NOT FIT";
   const std::string text = fmt::format("the model fits these {}", matched_noun(model.count()));
   if (model.certificate.certified) return text;
@@ -116,7 +116,7 @@ void run(const Session& session, const VerifyArguments& options) {
                                 model.count()));
   }
   check_inputs(options.pairs.paths.size(), model);
-  const Attained found = attained_by(session, options, model);
+  const Verification found = verification_by(session, options, model);
   const Certificate& claimed = model.certificate;
   const std::vector<std::string> failures = failures_of(options, model, found);
   const std::string noun = matched_noun(model.count());

@@ -22,7 +22,7 @@ Domain domain_called(const std::string& option, const std::string& text, const M
   }
   std::vector<std::string> names;
   for (const Domain domain : all_domains(model.count())) {
-    const auto& map = model.domains[slot(domain)];
+    const auto& map = model.domains[domain];
     if (!map || map->name.empty()) continue;
     if (map->name == text) return domain;
     names.push_back(map->name);

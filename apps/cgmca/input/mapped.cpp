@@ -127,7 +127,7 @@ MappedCount map_samples(const Session& session, std::vector<SampleReader>& reade
         if (mapped == 0) return;
         std::vector<std::string> their;
         if (!ids.empty()) {
-          for (const Index column : used) their.push_back(ids[static_cast<std::size_t>(column)]);
+          for (const Index column : used) their.push_back(ids[column]);
         }
         take(map(X), their);
       });

@@ -136,7 +136,7 @@ void PairReader::match_by_key() {
     }
     inputs_[i].pick(std::move(picked));
   }
-  first_samples_ = static_cast<Index>(keys[0].size());
+  first_samples_ = std::ssize(keys[0]);
 }
 
 }  // namespace cgmca::cli

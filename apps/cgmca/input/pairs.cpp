@@ -268,7 +268,7 @@ std::vector<SampleReader::Block> PairReader::complete_block() {
       }
       gaps_.fail();
     }
-    if (static_cast<Index>(numbers_.size()) < n) {
+    if (std::ssize(numbers_) < n) {
       for (SampleReader::Block& block : blocks) block = columns_of(block, numbers_);
       if (weight_reader_) weights_ = Vector(weights_(numbers_));
     }
@@ -352,64 +352,7 @@ void add_to(Summary& summary, const MatchedSamples& X, const Vector& weights) {
   weights.size() > 0 ? summary.add(X, weights) : summary.add(X);
 }
 
-// Holds samples until there are more than Summary::add_all compresses together.
-class HeldSamples {
- public:
-  HeldSamples(Summary& summary, std::optional<Index> known) : summary_(summary) {
-    for (Index i = 1; i <= summary.domains(); ++i) {
-      X_.emplace_back(summary.dimension(static_cast<Domain>(i)), 0);
-      most_ += 4 * X_.back().rows();
-    }
-    if (summary.device() != Device::cpu || known.value_or(0) > most_) most_ = 0;
-  }
-  void add(const MatchedSamples& X, const Vector& weights) {
-    const Index n = X.front().cols();
-    if (held_ + n > most_) {
-      if (held_ > 0) add_to(summary_, views(), weights_);
-      held_ = most_ = 0;
-      for (Matrix& samples : X_) samples.resize(samples.rows(), 0);
-      weights_.resize(0);
-      return add_to(summary_, X, weights);
-    }
-    for (std::size_t i = 0; i < X.size(); ++i) {
-      if (X_[i].cols() < held_ + n) {
-        X_[i].conservativeResize(Eigen::NoChange, std::min(most_, std::max(held_ + n, 2 * held_)));
-      }
-      X[i].visit([&](const auto& samples) { X_[i].middleCols(held_, n) = samples.template cast<double>(); });
-    }
-    weights_.conservativeResize(weights.size() > 0 ? held_ + n : 0);
-    if (weights.size() > 0) weights_.tail(n) = weights;
-    held_ += n;
-  }
-  void finish() {
-    if (held_ == 0) return;
-    weights_.size() > 0 ? summary_.add_all(views(), weights_) : summary_.add_all(views());
-  }
-
- private:
-  MatchedSamples views() const {
-    MatchedSamples views;
-    for (const Matrix& samples : X_) views.emplace_back(samples.leftCols(held_));
-    return views;
-  }
-
-  Summary& summary_;
-  std::vector<Matrix> X_;
-  Vector weights_;
-  Index held_ = 0, most_ = 0;
-};
-
 }  // namespace
-
-void accumulate_all(const Session& session, PairReader& reader, Summary& summary) {
-  Progress progress(session, reader.noun() + " read", reader.samples(), reader.position());
-  HeldSamples held(summary, reader.samples());
-  while (reader.hand_next_to([&](const MatchedSamples& X, const Vector& weights) { held.add(X, weights); })) {
-    progress.update(reader.position());
-    stop_if_interrupted();
-  }
-  held.finish();
-}
 
 void accumulate(const Session& session, PairReader& reader, Summary& summary,
                 const std::function<void(bool)>& after_block) {
@@ -459,10 +402,10 @@ AllPairs read_all(const Session& session, PairReader& reader) {
   const bool weighted = !blocks.empty() && blocks.front().weights.size() > 0;
   all.weights.resize(weighted ? n : 0);
   for (Index i = 0; i < reader.count(); ++i) {
-    all.X.emplace_back(reader.features(static_cast<Domain>(i + 1)), n);
+    all.X.emplace_back(reader.features(domain_at(i)), n);
     Index first = 0;
     for (const PairReader::Block& block : blocks) {
-      all.X.back().middleCols(first, block.samples()) = block.X[static_cast<std::size_t>(i)];
+      all.X.back().middleCols(first, block.samples()) = block.X[i];
       if (weighted) all.weights.segment(first, block.samples()) = block.weights;
       first += block.samples();
     }

@@ -45,13 +45,13 @@ class PairReader {
   PairReader(const PairSources& sources, const Session& session);
 
   Index count() const { return std::ssize(inputs_); }  // of domains
-  Index features(Domain domain) const { return inputs_[slot(domain)].features(); }
+  Index features(Domain domain) const { return inputs_[domain].features(); }
   std::vector<Index> dimensions() const;     // features of each
   std::vector<DomainInfo> domains() const;   // with the names that were given and those of the files' headers
   std::optional<Index> samples() const;      // that are read
   std::optional<Index> all_samples() const;  // of the inputs, of which a part may be read
   bool streams() const;
-  std::string shape(Domain domain) const { return inputs_[slot(domain)].shape(); }
+  std::string shape(Domain domain) const { return inputs_[domain].shape(); }
   Rows shapes() const;       // {"X1", "'a.npy' (…)"}, …
   std::string noun() const;  // "pairs", "matched samples"
 
@@ -62,11 +62,11 @@ class PairReader {
   void check_features(const Model& model, const std::string& model_path, const std::vector<Domain>& domains);
 
   struct Block {
-    std::vector<Matrix> X;  // d_i×n, one a domain
-    Vector weights;         // above 0; empty: each counts once
+    ByDomain<Matrix> X;  // d_i×n, one a domain
+    Vector weights;      // above 0; empty: each counts once
 
     Index samples() const { return X.front().cols(); }
-    std::vector<MatrixView> views() const { return {X.begin(), X.end()}; }
+    MatchedSamples views() const { return {X.begin(), X.end()}; }
   };
   Block next();  // of a size that keeps memory small; no columns at the end
   // Hands out the next block as it is stored, in single precision too. False at the end.
@@ -96,7 +96,7 @@ class PairReader {
 
   const PairSources sources_;
   const Session& session_;
-  std::vector<SampleReader> inputs_;
+  ByDomain<SampleReader> inputs_;
   Gaps gaps_;
   std::vector<Index> numbers_;
   std::optional<Index> first_samples_;  // where not all have a partner
@@ -110,14 +110,13 @@ class PairReader {
 
 // Adds what is left in the reader to the summary, with progress. `after_block(last)` runs between blocks; `last` where
 // a signal is about to stop the work (Interrupted).
-void accumulate(const Session& session, PairReader& reader, Summary& summary,
-                const std::function<void(bool)>& after_block);
-// The same for a fit: the summary gets no other samples, and is what Summary::add_all makes of them.
-void accumulate_all(const Session& session, PairReader& reader, Summary& summary);
+void accumulate(
+    const Session& session, PairReader& reader, Summary& summary,
+    const std::function<void(bool)>& after_block = [](bool) {});
 
 // All that is left in the reader, in memory.
 struct AllPairs {
-  std::vector<Matrix> X;       // d_i×n, one a domain
+  ByDomain<Matrix> X;          // d_i×n, one a domain
   Vector weights;              // empty: each counts once
   std::vector<Index> numbers;  // of the samples in the first input, from 0
 };

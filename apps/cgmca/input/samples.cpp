@@ -108,8 +108,8 @@ SampleReader::SampleReader(const std::string& folder, std::vector<std::string> i
 }
 
 std::optional<Index> SampleReader::samples() const {
-  if (loaded_) return static_cast<Index>(picked_.size());
-  return reader_ ? reader_->samples() : static_cast<Index>(images_.size());
+  if (loaded_) return std::ssize(picked_);
+  return reader_ ? reader_->samples() : std::ssize(images_);
 }
 
 std::string SampleReader::shape() const {
@@ -121,7 +121,7 @@ std::vector<std::string> SampleReader::feature_names() const {
   std::vector<std::string> names = reader_ ? reader_->feature_names() : std::vector<std::string>{};
   if (names.empty() || order_.empty()) return names;
   std::vector<std::string> ordered;
-  for (const Index place : order_) ordered.push_back(names[static_cast<std::size_t>(place)]);
+  for (const Index place : order_) ordered.push_back(names[place]);
   return ordered;
 }
 
@@ -176,11 +176,11 @@ SampleReader::Block SampleReader::next(Index count) {
   Block block;
   if (loaded_) {
     const auto begin = picked_.begin() + position_;
-    const auto end = begin + std::min(count, static_cast<Index>(picked_.size()) - position_);
+    const auto end = begin + std::min(count, std::ssize(picked_) - position_);
     block = Matrix((*loaded_)(Eigen::all, std::vector<Index>(begin, end)));
   } else if (!reader_) {
     const auto begin = images_.begin() + position_;
-    const auto end = begin + std::min(count, static_cast<Index>(images_.size()) - position_);
+    const auto end = begin + std::min(count, std::ssize(images_) - position_);
     block = begin == end ? Matrix(features_, 0) : read_images(source_, {begin, end});
   } else if (columns_of(held_) > 0) {
     block = take_held(count);
@@ -242,8 +242,8 @@ void SampleReader::count_samples() {
 }
 
 std::string SampleReader::place(Index sample, Index feature) const {
-  if (!order_.empty()) feature = order_[static_cast<std::size_t>(feature)];
-  if (!reader_) return fmt::format("image '{}'", images_[static_cast<std::size_t>(sample)]);
+  if (!order_.empty()) feature = order_[feature];
+  if (!reader_) return fmt::format("image '{}'", images_[sample]);
   return reader_->place(number(sample), feature);
 }
 
@@ -269,7 +269,7 @@ std::vector<std::string> SampleReader::load() {
 
 void SampleReader::pick(std::vector<Index> samples) { picked_ = std::move(samples); }
 
-Index SampleReader::number(Index sample) const { return loaded_ ? picked_[static_cast<std::size_t>(sample)] : sample; }
+Index SampleReader::number(Index sample) const { return loaded_ ? picked_[sample] : sample; }
 
 void check_standard_input(const std::vector<std::string>& sources) {
   if (std::count(sources.begin(), sources.end(), "-") > 1) {
@@ -354,7 +354,7 @@ void Gaps::begin_at(Index sample) { first_ = seen_ = sample; }
 std::string Gaps::text() const {
   return fmt::format("{} of {} {} {} missing values{}{}{}", count_, seen_ - first_, what_, count_ == 1 ? "has" : "have",
                      places_.empty() ? "" : ": ", fmt::join(places_, "; "),
-                     count_ > static_cast<Index>(places_.size()) && !places_.empty() ? "; …" : "");
+                     count_ > std::ssize(places_) && !places_.empty() ? "; …" : "");
 }
 
 void Gaps::fail() const { throw InvalidInput(fmt::format("{}. --missing drop leaves such {} out", text(), what_)); }

@@ -15,17 +15,20 @@ namespace cgmca::cli {
 namespace {
 
 // Files hold one row of the covariance or factor a row: what io calls a sample.
-Covariance parse_one(const std::string& text) {
-  return Covariance::parse(text, [](const std::string& path) -> Matrix { return read(path).transpose(); });
-}
-
-// The covariance of a spec whose form is checked before anything is read: that of a file is 1×1.
-Covariance unread(const std::string& text) {
+Covariance parse_one(const std::string& text, Index domains) {
+  bool has_form = false;
+  const auto read_file = [&](const std::string& path) -> Matrix {
+    has_form = true;
+    return read(path).transpose();
+  };
   try {
-    return Covariance::parse(text, [](const std::string&) { return Matrix::Ones(1, 1).eval(); });
+    Covariance covariance = Covariance::parse(text, read_file);
+    if (number(covariance.domain()) <= domains) return covariance;
   } catch (const InvalidInput& problem) {
+    if (has_form) throw;
     throw UsageError(problem.what());
   }
+  throw UsageError(fmt::format("the covariance '{}': there are {} domains", text, domains));
 }
 
 }  // namespace
@@ -51,11 +54,6 @@ bool CovarianceSpecs::given() const {
 }
 
 void CovarianceSpecs::check() const {
-  std::vector<std::string> texts = each;
-  texts.push_back(all);
-  for (const std::string& text : texts) {
-    if (!text.empty()) unread(text);
-  }
   if (!all.empty() && std::any_of(each.begin(), each.end(), [](const auto& text) { return !text.empty(); })) {
     throw UsageError("--cov prescribes all covariances; give either it or --cov1, --cov2 and so on");
   }
@@ -64,28 +62,23 @@ void CovarianceSpecs::check() const {
 void CovarianceSpecs::check(Index domains) const {
   check();
   check_numbered("cov", each, domains);
-  std::vector<std::string> texts(each.begin(), each.begin() + std::min<Index>(domains, std::ssize(each)));
+  const std::vector<std::string> texts(each.begin(), each.begin() + std::min<Index>(domains, std::ssize(each)));
   const auto absent = std::find(texts.begin(), texts.end(), "");
-  if (all.empty() && given() && absent != texts.end()) {
+  if (given() && all.empty() && absent != texts.end()) {
     const auto present = std::find_if(texts.begin(), texts.end(), [](const auto& text) { return !text.empty(); });
     throw UsageError(fmt::format("--cov{} is given without --cov{}; give one for each domain, or --cov for all",
                                  present - texts.begin() + 1, absent - texts.begin() + 1));
-  }
-  texts.push_back(all);
-  for (const std::string& text : texts) {
-    if (!text.empty() && number(unread(text).domain()) > domains)
-      throw UsageError(fmt::format("the covariance '{}': there are {} domains", text, domains));
   }
 }
 
 std::vector<Covariance> CovarianceSpecs::parse(Index domains) const {
   check(domains);
-  std::vector<Covariance> result;
-  if (all.empty() && given()) {
-    for (Index i = 0; i < domains; ++i) result.push_back(parse_one(each[static_cast<std::size_t>(i)]));
-    return result;
+  if (!given() || !all.empty()) {
+    return std::vector<Covariance>(static_cast<std::size_t>(domains), parse_one(given() ? all : "identity", domains));
   }
-  return std::vector<Covariance>(static_cast<std::size_t>(domains), parse_one(all.empty() ? "identity" : all));
+  std::vector<Covariance> result;
+  for (Index i = 0; i < domains; ++i) result.push_back(parse_one(each[i], domains));
+  return result;
 }
 
 }  // namespace cgmca::cli

@@ -16,9 +16,10 @@ struct CovarianceSpecs {
   std::vector<std::string> each;  // by domain, empty where not given
 
   bool given() const;
-  void check() const;                                  // their form, before any data is read; throws UsageError
-  void check(Index domains) const;                     // and whether they suit so many domains
-  std::vector<Covariance> parse(Index domains) const;  // one a domain; reads the files they name
+  void check() const;               // that --cov is not given beside --cov1, …; throws UsageError
+  void check(Index domains) const;  // and that there is one for each of so many domains, or one for all
+  // One for each domain. Reads the files they name. Throws UsageError for a text of another form.
+  std::vector<Covariance> parse(Index domains) const;
 };
 void add_covariance_options(CLI::App& command, CovarianceSpecs& specs);
 // What SPEC may be, a line for each kind of the table.

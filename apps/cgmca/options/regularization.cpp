@@ -102,7 +102,7 @@ void verify_extra(const Session& session, Verifier& verifier, const ExtraSources
   check_numbered("extra", sources.paths, model.count());
   for (std::size_t i = 0; i < sources.paths.size(); ++i) {
     if (sources.paths[i].empty()) continue;
-    const auto domain = static_cast<Domain>(i + 1);
+    const auto domain = domain_at(i);
     SampleReader reader = open_samples(session, sources.paths[i], sources.input, model, model_path, domain);
     for_complete_samples(session, "extra samples read", reader, sources.input.missing,
                          [&](const Matrix& X) { verifier.add_extra(domain, X); });

@@ -85,7 +85,7 @@ Matrix appended(Matrix all, const Matrix& block) {
 
 std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& numbers) {
   std::vector<int> result;
-  for (const Index number : numbers) result.push_back(labels[static_cast<std::size_t>(number)]);
+  for (const Index number : numbers) result.push_back(labels[number]);
   return result;
 }
 
@@ -229,7 +229,7 @@ Labelled read_labelled(const Session& session, const std::string& path, const st
   Labelled result;
   if (path.empty()) return result;
   SampleReader samples(path, input);
-  const DomainInfo info = reader.domains()[static_cast<std::size_t>(domain - 1)];
+  const DomainInfo info = reader.domains()[domain - 1];
   samples.suit(info.features, info.feature_names, fmt::format("domain {}", domain));
   tell_notes(session, samples);
   take_order(session, samples, info.feature_names, fmt::format("domain {}", domain));
@@ -237,7 +237,7 @@ Labelled read_labelled(const Session& session, const std::string& path, const st
                        [&](const Matrix& X) { result.X = appended(std::move(result.X), X); });
   if (labels.empty()) return result;
   result.labels = read_labels(labels, input.columns);
-  if (static_cast<Index>(result.labels.size()) != result.X.cols()) {
+  if (std::ssize(result.labels) != result.X.cols()) {
     throw UnequalSamples(fmt::format("'{}' holds {} labels for {} samples of '{}'", labels, result.labels.size(),
                                      result.X.cols(), path));
   }
@@ -286,7 +286,7 @@ Tuning run_tuning(const Session& session, PairReader& reader, const TuningSpecs&
   }
   Labelled references, queries;
   if (classes) {
-    if (static_cast<Index>(labels.size()) != reader.first_samples()) {
+    if (std::ssize(labels) != reader.first_samples()) {
       throw UnequalSamples(fmt::format("'{}' holds {} labels for {} {}", specs.labels, labels.size(),
                                        reader.first_samples(), reader.noun()));
     }

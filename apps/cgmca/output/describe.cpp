@@ -23,7 +23,7 @@ std::vector<std::pair<Domain, Domain>> held_pairs(const Model& model) {
   std::vector<std::pair<Domain, Domain>> pairs;
   for (const Domain i : all_domains(model.count())) {
     for (const Domain j : all_domains(model.count())) {
-      if (i < j && model.domains[slot(i)] && model.domains[slot(j)]) pairs.emplace_back(i, j);
+      if (i < j && model.domains[i] && model.domains[j]) pairs.emplace_back(i, j);
     }
   }
   return pairs;
@@ -58,7 +58,7 @@ Json common_correlations_of(const Model& model) {
 }
 
 std::string features_text(const Model& model, Domain domain) {
-  const auto& map = model.domains[slot(domain)];
+  const auto& map = model.domains[domain];
   return map ? fmt::format("{} features", map->features()) : "absent";
 }
 
@@ -113,7 +113,7 @@ std::string sketch_text(const Certificate& certificate) {
 // What the search and the proof of more than two domains came to.
 void add_search(Rows& rows, const Model& model) {
   const Certificate& certificate = model.certificate;
-  rows.emplace_back("graph", graph_text(certificate.weights));
+  rows.emplace_back("graph", graph_text(certificate.edge_weights));
   rows.emplace_back("optimum", optimum_text(certificate));
   rows.emplace_back("starts", starts_text(certificate));
 }
@@ -156,13 +156,13 @@ std::string pairs_text(Index pairs, double weight) {
 }
 
 std::string shrinkage_text(const Model& model, Domain domain) {
-  const double ridge = model.certificate.constrained[slot(domain)].ridge;
-  if (ridge == 0 || !model.domains[slot(domain)]) return "";
+  const double ridge = model.certificate.constrained[domain].ridge;
+  if (ridge == 0 || !model.domains[domain]) return "";
   return fmt::format("{:.3g} %", 100 * ridge / model.domain(domain).variance.mean());
 }
 
 std::string constrained_text(const Model& model, Domain domain) {
-  const Regularized& covariance = model.certificate.constrained[slot(domain)];
+  const Regularized& covariance = model.certificate.constrained[domain];
   std::string text = covariance.data == 1 ? "Θ" : fmt::format("{:.4g} Θ", covariance.data);
   if (covariance.ridge != 0) text += fmt::format(" + {:.4g} I", covariance.ridge);
   return fmt::format("{} of {} samples{}", text, covariance.samples,
@@ -234,7 +234,7 @@ Json describe(const Model& model) {
   object["calibration_folds"] = model.calibration_folds == 0 ? Json(nullptr) : Json(model.calibration_folds);
   object["warnings"] = Json::array();
   for (const std::string& warning : model.warnings()) object["warnings"].push_back(in_options(warning));
-  object["weights"] = rows_of(certificate.weights);
+  object["weights"] = rows_of(certificate.edge_weights);
   object["certified"] = certificate.certified;
   object["gap"] = certificate.gap;
   object["proof"] = certificate.proof;
@@ -254,7 +254,7 @@ std::string describe_text(const Model& model) {
   const bool two = model.count() == 2;
   Rows rows = {{matched_noun(model.fitted_count()), pairs_text(model.samples, model.total_weight)}};
   for (const Domain domain : all_domains(model.count())) {
-    const auto i = slot(domain);
+    const Index i = index(domain);
     const auto& map = model.domains[i];
     rows.emplace_back(title(domain, map ? map->name : ""),
                       fmt::format("{} of rank {} → covariance {} of rank {}", features_text(model, domain),

@@ -25,7 +25,7 @@ struct RunEstimate {
 };
 
 // n: samples, unknown for text. `held`: bytes of inputs that are held in memory whole.
-// What a fit holds of samples that are compressed together (Summary::add_all).
+// What a fit holds of samples that are compressed together (Summary::expect).
 double bytes_of_all(const std::vector<Index>& features, std::optional<Index> n);
 RunEstimate estimate_summary(const std::vector<Index>& features, std::optional<Index> n, Accumulate accumulate,
                              double held);

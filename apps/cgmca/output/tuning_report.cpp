@@ -63,8 +63,8 @@ void write_tuning_report(const std::string& path, const TuneResult& result, cons
   }
   for (Family family : families) {
     for (const std::string& ridge : ridges) {
-      Matrix values = Matrix::Constant(static_cast<Index>(max_ranks.size()), static_cast<Index>(ranks.size()),
-                                       std::numeric_limits<double>::quiet_NaN());
+      Matrix values =
+          Matrix::Constant(std::ssize(max_ranks), std::ssize(ranks), std::numeric_limits<double>::quiet_NaN());
       std::optional<std::pair<Index, Index>> marked;
       for (std::size_t t = 0; t < result.trials.size(); ++t) {
         const Candidate& candidate = result.trials[t].candidate;

@@ -66,7 +66,7 @@ void agree(Ranks& ranks, const std::function<void()>& work) {
   }
   const std::vector<std::string> outcomes = ranks.texts_of_all(failure ? "failed" : "");
   for (int rank = 0; rank < ranks.count(); ++rank) {
-    if (outcomes[static_cast<std::size_t>(rank)].empty()) continue;
+    if (outcomes[rank].empty()) continue;
     ranks.all_know = true;
     if (rank == ranks.rank()) std::rethrow_exception(failure);
     throw OnAnotherRank{};

@@ -27,7 +27,7 @@ Vector false_discovery_rates(const Vector& p) {
   Vector q(p.size());
   double least = 1;
   for (Index k = p.size() - 1; k >= 0; --k) {
-    const Index i = order[static_cast<std::size_t>(k)];
+    const Index i = order[k];
     least = std::min(least, values(i) * static_cast<double>(p.size()) / static_cast<double>(k + 1));
     q(i) = least;
   }

@@ -5,7 +5,7 @@
 
 namespace cgmca {
 
-// The quantile of numbers that are sorted already, between them where it must be.   0 <= probability <= 1
+// The quantile of sorted numbers, interpolated between neighbours.   0 <= probability <= 1
 double quantile_of_sorted(const Vector& sorted, double probability);
 // The same of any numbers.
 double quantile_of(Vector values, double probability);

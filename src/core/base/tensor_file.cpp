@@ -194,7 +194,7 @@ Index TensorReader::integer(const std::string& key, Index least) const {
 
 Index TensorReader::count(const std::string& key, Index least) const {
   const Index value = integer(key, least);
-  if (value <= static_cast<Index>(header_.metadata.size())) return value;
+  if (value <= std::ssize(header_.metadata)) return value;
   fail(fmt::format("'{}' is {}, but the metadata of so many have more than {} entries", key, value,
                    header_.metadata.size()));
 }

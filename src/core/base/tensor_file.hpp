@@ -71,7 +71,7 @@ class TensorReader {
   bool has_text(const std::string& key) const { return header_.metadata.contains(key); }
   const std::string& text(const std::string& key) const;
   Index integer(const std::string& key, Index least) const;
-  // The same for a number of things that each have entries of their own in the metadata: no more than there are entries.
+  // The same for the number of items that have metadata of their own. It cannot exceed the number of metadata entries.
   Index count(const std::string& key, Index least) const;
   double real(const std::string& key) const;
   bool has(const std::string& name) const { return header_.tensors.contains(name); }
@@ -80,7 +80,7 @@ class TensorReader {
                 Index columns) const;  // of just this shape, all finite
   Vector vector(const std::string& name, Index size) const;
 
-  // The one of `options` that is called as the metadata says.
+  // The option whose name the metadata has under this key.
   template <class Options>
   auto choice(const std::string& key, const Options& options) const {
     if (const auto found = find_choice(text(key), options)) return *found;

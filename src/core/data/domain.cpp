@@ -40,7 +40,7 @@ void check(Domain domain, const DomainInfo& info) {
   }
   const auto& names = info.feature_names;
   if (names.empty()) return;
-  if (static_cast<Index>(names.size()) != info.features) {
+  if (std::ssize(names) != info.features) {
     throw InvalidInput(fmt::format("{} names for the {} features of {}; give one for each", names.size(), info.features,
                                    describe(domain, info)));
   }

@@ -27,7 +27,7 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-// "1-3,7/8:way". False if it is something else, in which case the word is taken as it is.
+// Parses "1-3,7/8:way". Returns false for any other word, which is then used unchanged.
 bool parse_parts(std::string_view text, Input& input) {
   Index end = 0;
   do {

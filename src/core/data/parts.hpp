@@ -1,4 +1,4 @@
-// One input of a summary as its text says it: a whole input, or some of its parts.
+// One input of a summary, parsed from its text: a whole input, or some of its parts.
 #pragma once
 
 #include <cgmca/parts.hpp>

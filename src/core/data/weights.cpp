@@ -50,7 +50,7 @@ WeightedSamples weighted(const linalg::Backend& on, const MatchedSamples& X, con
   for (Index j = 0; j < weights.size(); ++j) {
     if (weights(j) > 0) kept.push_back(j);
   }
-  if (static_cast<Index>(kept.size()) == weights.size()) return {X, empty_if_ones(weights)};
+  if (std::ssize(kept) == weights.size()) return {X, empty_if_ones(weights)};
   MatchedSamples left;
   for (const SampleView& domain : X) {
     if (on.holds(domain)) {

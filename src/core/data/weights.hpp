@@ -20,8 +20,8 @@ struct WeightedSamples {
   WeightedSamples columns(Index first, Index count) const;
 };
 
-// Each weight is finite, not negative and not too large, and there is one for each of n samples. Throws InvalidInput,
-// or UnequalSamples for another number.
+// Checks that there is one weight for each of n samples, and that each is finite, not negative and not too large. Throws
+// UnequalSamples or InvalidInput.
 void check_weights(const VectorView& weights, Index n);
 
 // The samples of a weight above 0; those that a remote back end holds are fetched if some are left out.

@@ -27,7 +27,7 @@ void for_each_run(const Vector& descending, double tolerance, const Function& ru
   }
 }
 
-// Diagonal to rounding, and descending already.
+// It is diagonal to rounding and descending already, so nothing is to be done.
 bool is_ordered(const Array& H, const Vector& merit) {
   if (!std::is_sorted(merit.begin(), merit.end(), std::greater<>())) return false;
   const Array rest = H.on().copy(H);

@@ -16,7 +16,7 @@ namespace cgmca {
 // Eᵀ H E for the columns E of a basis, where H orders directions by some merit.
 using TieRule = std::function<linalg::Array(const linalg::Array& basis)>;
 
-// Dᵀ diag(1 … 1/d) D: of directions D (d×k), those along earlier coordinates come first.
+// Dᵀ diag(1 … 1/d) D, by which directions D (d×k) along earlier coordinates come first.
 linalg::Array by_coordinate(const linalg::Array& directions);
 
 // Within each run of singular values that differ by at most `tolerance` (absolute), rotates U and V together so that
@@ -30,7 +30,7 @@ void break_ties(linalg::ArraySvd& svd, double tolerance, const std::vector<TieRu
 void break_ties(const std::vector<linalg::Array>& bases, const Vector& merits, double tolerance,
                 const std::vector<std::vector<TieRule>>& forms);
 
-// How many leading pairs (u_j, v_j) share a singular value above `tolerance`; later vectors are not paired.
+// The number of pairs (u_j, v_j) whose singular value is above `tolerance`. Later vectors are not paired.
 Index paired(const Vector& s, double tolerance);
 
 }  // namespace cgmca

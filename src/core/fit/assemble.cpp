@@ -19,19 +19,19 @@ void undo_scale(DomainMap& map, const Vector& D) {
 
 }  // namespace
 
-Model assemble(const Solution& solution, const Factors& factors) {
-  Model model(factors.count());
-  model.samples = factors.samples;
-  model.total_weight = factors.total_weight;
-  model.common_dimension = solution.maps[0].mixing.rows();
+Model assemble(const Solution& solution, const WhitenedData& whitened) {
+  Model model(whitened.count());
+  model.samples = whitened.samples;
+  model.total_weight = whitened.total_weight;
+  model.common_dimension = solution.maps[0].M.rows();
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {
     const SolvedMap& map = solution.maps[i];
-    const WhitenedDomain& domain = factors.domains[i];
+    const WhitenedDomain& domain = whitened.domains[i];
     DomainMap result;
     result.mean = domain.mean;
-    result.weights = linalg::download(map.weights.on().transposed(map.weights));
-    result.mixing = linalg::download(map.mixing);
-    result.loadings = linalg::download(map.loadings);
+    result.weights = linalg::download(map.Tt.on().transposed(map.Tt));
+    result.mixing = linalg::download(map.M);
+    result.loadings = linalg::download(map.P);
     result.variance = domain.variance;
     for (const linalg::Array& cross : map.cross_loadings) {
       result.cross_loadings.push_back(cross.empty() ? Matrix() : linalg::download(cross));

@@ -8,6 +8,6 @@
 namespace cgmca {
 
 // Everything but the certificate, of which singular_A and singular_B are filled in.
-Model assemble(const Solution& solution, const Factors& factors);
+Model assemble(const Solution& solution, const WhitenedData& whitened);
 
 }  // namespace cgmca

@@ -12,14 +12,14 @@ namespace {
 
 // Ridges are tried from 1e-8 to 1e5, twenty a decade.
 constexpr int kStepsADecade = 20, kLowest = -8 * kStepsADecade, kHighest = 5 * kStepsADecade;
-// How much a degree of freedom counts: 1 is ordinary generalized cross-validation, which now and then takes far too
-// small a ridge if there are few samples.
+// How much a degree of freedom counts. 1 is ordinary generalized cross-validation, which sometimes chooses a ridge that
+// is far too small if there are few samples.
 constexpr double kDegreeCounts = 1.2;
-// The log of the error is not known better than this: the largest ridge as good as the best is taken.
+// The logarithm of the error is known to about this. The largest ridge whose error is this close to the least is taken.
 constexpr double kAlike = 1e-4;
 
-// How much of the variance of the other domains each principal direction of domain i explains, of each as a share.
-Vector explained_by(const Factors& plain, std::size_t i) {
+// The shares of the other domains' variances that each principal direction of domain i explains, summed over domains.
+Vector explained_by(const WhitenedData& plain, std::size_t i) {
   Vector energy = Vector::Zero(plain.domains[i].rank());
   for (std::size_t j = 0; j < plain.domains.size(); ++j) {
     if (j == i) continue;
@@ -39,7 +39,7 @@ Vector explained_by(const Factors& plain, std::size_t i) {
 
 // With the eigenvalues s_k² of Θ in units of its mean variance, e_k what direction k explains and h_k = s_k²/(s_k² + λ):
 //   GCV(λ) = [ total - Σ e_k + Σ e_k (1 - h_k)² ] / (1 - 1.2 Σ h_k/(n-1))²
-double automatic_ridge(const Factors& plain, std::size_t i, Index rank) {
+double automatic_ridge(const WhitenedData& plain, std::size_t i, Index rank) {
   const WhitenedDomain& domain = plain.domains[i];
   const double mean_variance = domain.trace / static_cast<double>(domain.features);
   const double total = static_cast<double>(plain.count()) - 1, freedom = plain.total_weight - 1;
@@ -64,7 +64,7 @@ double automatic_ridge(const Factors& plain, std::size_t i, Index rank) {
   return best;
 }
 
-std::vector<double> chosen_ridges(const Factors& plain, const PerDomain<Ridge>& given,
+std::vector<double> chosen_ridges(const WhitenedData& plain, const PerDomain<Ridge>& given,
                                   const std::vector<Index>& ranks) {
   std::vector<double> ridges;
   double logs = 0, automatic = 0;

@@ -25,8 +25,8 @@ struct Rows {
 
 class Canonical {
  public:
-  Canonical(const MatchingProblem& problem, const Factors& factors, const Matrix& basis)
-      : problem_(problem), factors_(factors), basis_(basis), blocks_(common_blocks(problem, basis)) {}
+  Canonical(const MatchingProblem& problem, const WhitenedData& whitened, const Matrix& basis)
+      : problem_(problem), whitened_(whitened), basis_(basis), blocks_(common_blocks(problem, basis)) {}
 
   CanonicalForm form(const Point& D) {
     change_basis(D);
@@ -43,12 +43,12 @@ class Canonical {
  private:
   Index domains() const { return problem_.domains(); }
   auto rows_of(Index i, std::size_t b) {
-    const Rows& rows = rows_[at(i)][b];
-    return form_.D[at(i)].middleRows(rows.first, rows.count);
+    const Rows& rows = rows_[i][b];
+    return form_.D[i].middleRows(rows.first, rows.count);
   }
 
-  // D_i without the directions that no neighbour determines. Of G_i = U S Vᵀ, rank q < c_i, any D_i = U_q V_qᵀ + U_0 X
-  // is as good, with X of orthonormal rows orthogonal to V_q: there U_0 X is left out, until `complete` chooses it.
+  // D_i without the directions that no neighbour determines. If G_i = U S Vᵀ has rank q < c_i, every D_i = U_q V_qᵀ + U_0 X
+  // is equally good, where X has orthonormal rows orthogonal to V_q. U_0 X is left out here; `complete` chooses it later.
   Matrix determined(Index i, const Point& D) const {
     const linalg::Svd G = linalg::thin_svd(problem_.gradient(i, D));
     double largest = 0;  // that G_i could be
@@ -56,7 +56,7 @@ class Canonical {
       if (j != i && problem_.edge(i, j)) largest += problem_.weight(i, j) * problem_.H(i, j).norm();
     }
     const Index q = (G.s.array() > thresholds::kTieInMatching * largest).count();
-    return q == G.s.size() ? D[at(i)] : ABt(G.U.leftCols(q), G.V.leftCols(q));
+    return q == G.s.size() ? D[i] : ABt(G.U.leftCols(q), G.V.leftCols(q));
   }
 
   // M_i = [U_b F_ib] and D_i ← M_i⁺ F_i D_i, so that M_i D_i is what F_i D_i was.
@@ -67,7 +67,7 @@ class Canonical {
       rows_.emplace_back();
       Index first = 0;
       for (const CommonBlock& block : blocks_) {
-        const Matrix& F = block.F[at(i)];
+        const Matrix& F = block.F[i];
         const Index count = F.cols();
         const Matrix UF = AB(block.U, F);
         const Vector squares = F.colwise().squaredNorm();
@@ -81,12 +81,12 @@ class Canonical {
     }
   }
 
-  // Where any rotation would do: the directions that match best come first, λ = eigenvalues of the covariance that the
-  // domains share, Σ_{i<j} w_ij (R_ij + R_ijᵀ) within the block.                                                  (39)
+  // In a block that may be rotated freely, the directions that match best come first, by the eigenvalues λ of the
+  // covariance that the domains share, Σ_{i<j} w_ij (R_ij + R_ijᵀ) within the block.                              (39)
   void turn(std::size_t b) {
     const Index s = blocks_[b].U.cols();
     Matrix shared = Matrix::Zero(s, s);
-    const auto present = [&](Index i) { return rows_[at(i)][b].count == s; };
+    const auto present = [&](Index i) { return rows_[i][b].count == s; };
     for (Index i = 0; i < domains(); ++i) {
       for (Index j = i + 1; j < domains(); ++j) {
         if (!problem_.edge(i, j) || !present(i) || !present(j)) continue;
@@ -112,7 +112,7 @@ class Canonical {
     for (Index i = 0; i < domains(); ++i) {
       for (Index j = 0; j < domains(); ++j) weights += problem_.weight(i, j);
     }
-    const double tolerance = weights * std::max(tie_tolerance(factors_), thresholds::kTieInMatching);
+    const double tolerance = weights * std::max(tie_tolerance(whitened_), thresholds::kTieInMatching);
     break_ties(bases, eigen.values, tolerance, rules);
     for (std::size_t t = 0; t < turning.size(); ++t) {
       rows_of(turning[t], b) = linalg::download(bases[t]).transpose();
@@ -122,7 +122,7 @@ class Canonical {
   // corr(x_f, t_j), free of units
   Matrix correlations_with_features(Index i, const Array& E) const {
     Matrix correlations = linalg::download(whitening(i).coloured(E));
-    const Vector& variance = factors_.domains[at(i)].variance;
+    const Vector& variance = whitened_.domains[i].variance;
     for (Index f = 0; f < variance.size(); ++f) {
       correlations.row(f) *= variance(f) > 0 ? 1 / std::sqrt(variance(f)) : 0;
     }
@@ -130,31 +130,31 @@ class Canonical {
   }
   void correlate_with_features() {
     for (Index i = 0; i < domains(); ++i) {
-      correlations_.push_back(correlations_with_features(i, on().upload(form_.D[at(i)].transpose())));
+      correlations_.push_back(correlations_with_features(i, on().upload(form_.D[i].transpose())));
     }
   }
 
-  // The largest correlation of a feature of any domain with a direction of the block is positive. A block that turns
-  // has directions to be signed one by one, another has one sign.
+  // Signs are such that the largest correlation of any domain's feature with a direction is positive. In a block that may
+  // be rotated each direction has its own sign; another block has one sign for all.
   void sign(std::size_t b) {
     const Index s = blocks_[b].U.cols(), signs = blocks_[b].turns ? s : 1;
     for (Index p = 0; p < signs; ++p) {
       std::vector<std::pair<Index, Rows>> columns;  // of each domain that has them
       for (Index i = 0; i < domains(); ++i) {
-        const Rows& rows = rows_[at(i)][b];
+        const Rows& rows = rows_[i][b];
         if (rows.count > 0) columns.push_back({i, blocks_[b].turns ? Rows{rows.first + p, 1} : rows});
       }
       if (negative(columns)) {
-        for (const auto& [i, rows] : columns) form_.D[at(i)].middleRows(rows.first, rows.count) *= -1;
+        for (const auto& [i, rows] : columns) form_.D[i].middleRows(rows.first, rows.count) *= -1;
       }
     }
   }
-  // Where correlations of both signs are the largest, to rounding, the sum of all cubes is positive: domains of one
-  // feature correlate by exactly 1 or -1 with a direction. Where that is 0 too, the first of the largest.
+  // If correlations of both signs are equally large, to rounding, the sum of all cubes shall be positive; if that is 0 too,
+  // the first of the largest correlations. This happens for domains of one feature, which correlate by exactly 1 or -1.
   bool negative(const std::vector<std::pair<Index, Rows>>& columns) const {
     std::vector<double> values;
     for (const auto& [i, rows] : columns) {
-      for (const double value : correlations_[at(i)].middleCols(rows.first, rows.count).reshaped()) {
+      for (const double value : correlations_[i].middleCols(rows.first, rows.count).reshaped()) {
         values.push_back(value);
       }
     }
@@ -173,14 +173,14 @@ class Canonical {
     return (alike || std::abs(cubes) <= thresholds::kEqualEntry * size ? *first : cubes) < 0;
   }
 
-  // D_i ← D_i + U_0 X where directions were not determined. X has those of domain i that explain most of its variance,
-  // the one that explains most along the first axis of what is left of the common space; largest entries are positive.
+  // D_i ← D_i + U_0 X for directions that were not determined. X are the remaining directions of domain i that explain most
+  // of its variance, in that order along the remaining axes of the common space. Their largest entries are positive.
   void complete(Index i) {
-    Matrix& D = form_.D[at(i)];
+    Matrix& D = form_.D[i];
     const linalg::Svd svd = linalg::full_svd(D);
     const Index known = (svd.s.array() > 0.5).count(), missing = D.rows() - known;  // they are 1 or 0
     if (missing > 0) {
-      const Array left = on().upload(svd.U.rightCols(missing)), M = on().upload(form_.M[at(i)]);
+      const Array left = on().upload(svd.U.rightCols(missing)), M = on().upload(form_.M[i]);
       break_ties({left}, Vector::Zero(missing), 0,
                  {{[&M](const Array& basis) { return by_coordinate(linalg::AB(M, basis)); }}});
       const Array rest = on().upload(svd.V.rightCols(D.cols() - known));
@@ -195,22 +195,22 @@ class Canonical {
 
   void map_to_features() {
     for (Index i = 0; i < domains(); ++i) {
-      const Array E = on().upload(form_.D[at(i)].transpose());
-      form_.weights.push_back(whitening(i).whitened(E));
-      form_.loadings.push_back(whitening(i).coloured(E));
+      const Array E = on().upload(form_.D[i].transpose());
+      form_.Tt.push_back(whitening(i).whitened(E));
+      form_.P.push_back(whitening(i).coloured(E));
     }
   }
 
-  const Whitening& whitening(Index i) const { return *factors_.domains[at(i)].whitening; }
-  // Of equal directions those that explain most of the domain's variance come first, then those along earlier features.
+  const Whitening& whitening(Index i) const { return *whitened_.domains[i].whitening; }
+  // Among equal directions, those that explain most of the domain's variance come first, then those along earlier features.
   std::vector<TieRule> rules_of(Index i) const {
     return {[&of = whitening(i)](const Array& basis) { return of.shares(basis); },
             [&of = whitening(i)](const Array& basis) { return by_coordinate(of.coloured(basis)); }};
   }
-  const Backend& on() const { return factors_.B().on(); }
+  const Backend& on() const { return whitened_.B().on(); }
 
   const MatchingProblem& problem_;
-  const Factors& factors_;
+  const WhitenedData& whitened_;
   const Matrix& basis_;
   std::vector<CommonBlock> blocks_;
   std::vector<std::vector<Rows>> rows_;  // [domain][block]
@@ -220,9 +220,9 @@ class Canonical {
 
 }  // namespace
 
-CanonicalForm canonical_form(const MatchingProblem& problem, const Point& D, const Factors& factors,
+CanonicalForm canonical_form(const MatchingProblem& problem, const Point& D, const WhitenedData& whitened,
                              const Matrix& basis) {
-  return Canonical(problem, factors, basis).form(D);
+  return Canonical(problem, whitened, basis).form(D);
 }
 
 }  // namespace cgmca::multi

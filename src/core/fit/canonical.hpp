@@ -6,22 +6,22 @@
 
 #include <vector>
 
-#include "core/fit/factors.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/multi/problem.hpp"
 
 namespace cgmca::multi {
 
 // Maps A_i = M_i D_i W_i in that form.
 struct CanonicalForm {
-  std::vector<Matrix> M;                // k×c_i, M_i M_iᵀ = C_i
-  Point D;                              // c_i×r_i
-  std::vector<linalg::Array> weights;   // T_iᵀ = W_iᵀ D_iᵀ: d_i×c_i
-  std::vector<linalg::Array> loadings;  // P_i = L_i D_iᵀ: d_i×c_i
-  double min_gap = 1;                   // of the merits λ that order directions free to turn                      (39)
+  std::vector<Matrix> M;          // k×c_i, M_i M_iᵀ = C_i
+  Point D;                        // c_i×r_i
+  std::vector<linalg::Array> Tt;  // T_iᵀ = W_iᵀ D_iᵀ: d_i×c_i
+  std::vector<linalg::Array> P;   // P_i = L_i D_iᵀ: d_i×c_i
+  double min_gap = 1;             // of the merits λ that order directions free to turn                      (39)
 };
 
 // `basis` (k×k') has orthonormal columns: the problem's common space is a part of the whole one.
-CanonicalForm canonical_form(const MatchingProblem& problem, const Point& D, const Factors& factors,
+CanonicalForm canonical_form(const MatchingProblem& problem, const Point& D, const WhitenedData& whitened,
                              const Matrix& basis);
 
 }  // namespace cgmca::multi

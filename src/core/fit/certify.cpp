@@ -28,7 +28,7 @@ double constraint_residual(const SolvedMap& map, const Array& score_covariance) 
   if (map.only_scales) {
     difference = linalg::scaled_columns(linalg::scaled_rows(C.s, on.copy(score_covariance)), C.s);
   } else {
-    const Array K = AtB(C.U, map.mixing);
+    const Array K = AtB(C.U, map.M);
     difference = ABt(AB(K, score_covariance), K);
   }
   const Vector squares = C.s.cwiseAbs2();
@@ -43,7 +43,7 @@ double trace(const SolvedMap& one, const Array& X, const SolvedMap& two) {
     const Index c = diagonal.size();
     return diagonal.dot(one.C.s.head(c).cwiseProduct(two.C.s.head(c)));
   }
-  return X.on().dot(AtB(one.mixing, two.mixing), X);
+  return X.on().dot(AtB(one.M, two.M), X);
 }
 
 // tr(M_i Y_iᵀ Θ Y_j M_jᵀ)
@@ -63,38 +63,38 @@ struct ScoreMoments {
   double squared_distance = 0;
 };
 
-bool is_plain(const Factors& factors) {
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    if (!factors.data->pooled[i].empty() || !factors.domains[i].covariance.plain()) return false;
+bool is_plain(const WhitenedData& whitened) {
+  for (std::size_t i = 0; i < whitened.domains.size(); ++i) {
+    if (!whitened.source->pooled[i].empty() || !whitened.domains[i].covariance.plain()) return false;
   }
   return true;
 }
 
 // ‖A_i S_i - A_j S_j‖_F², i < j
 double squared_distance(const SolvedMap& one, const Array& one_TS, const SolvedMap& two, const Array& two_TS) {
-  const Array difference = AB(two.mixing, two_TS);
-  difference.on().add(difference, AB(one.mixing, one_TS), -1);
+  const Array difference = AB(two.M, two_TS);
+  difference.on().add(difference, AB(one.M, one_TS), -1);
   return difference.on().squared_norm(difference);
 }
 
 // Calls work(i, j) for the edges i < j of a graph.
 template <class Work>
-void for_each_edge(const Matrix& weights, const Work& work) {
-  for (Index i = 0; i < weights.rows(); ++i) {
-    for (Index j = i + 1; j < weights.rows(); ++j) {
-      if (weights(i, j) > 0) work(i, j);
+void for_each_edge(const Matrix& edge_weights, const Work& work) {
+  for (Index i = 0; i < edge_weights.rows(); ++i) {
+    for (Index j = i + 1; j < edge_weights.rows(); ++j) {
+      if (edge_weights(i, j) > 0) work(i, j);
     }
   }
 }
 
-// T_i S_i of the matched samples, and T_i Θ_i T_iᵀ of all, put into `own`.
-std::vector<Array> score_samples(const Solution& solution, const Factors& factors, std::vector<Array>& own) {
+// T_i S_i of the matched samples. T_i Θ_i T_iᵀ of all samples is written to `own`.
+std::vector<Array> score_samples(const Solution& solution, const WhitenedData& whitened, std::vector<Array>& own) {
   std::vector<Array> TS;
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {
-    const Array& T = solution.maps[i].weights;
-    const Array& pooled = factors.data->pooled[i];
-    TS.push_back(AtB(T, factors.data->moments.S[i]));
-    const Array all = pooled.empty() ? TS[i] : AtB(T, pooled);
+    const Array& Tt = solution.maps[i].Tt;
+    const Array& pooled = whitened.source->pooled[i];
+    TS.push_back(AtB(Tt, whitened.source->moments.S[i]));
+    const Array all = pooled.empty() ? TS[i] : AtB(Tt, pooled);
     own.push_back(ABt(all, all));
   }
   return TS;
@@ -111,68 +111,62 @@ Array congruent(const Array& Y, const Array& G) {
   return H;
 }
 
-// P_i T_iᵀ / √(n-1), of features at their raw size. So T_i Θ_ij T_jᵀ = Y_iᵀ G_ij Y_j comes from what was summed. Its roots and couplings are what the maps
-// were made of, and would not show their own errors.
-std::vector<Array> weights_in_frame(const Solution& solution, const Factors& factors) {
-  const Moments& moments = factors.data->moments;
+// Y_i = P_i T_iᵀ / √(n-1), for features at their raw size. T_i Θ_ij T_jᵀ = Y_iᵀ G_ij Y_j is then computed from the sums
+// themselves. The roots and couplings would not show their own errors, because the maps were made from them.
+std::vector<Array> weights_in_frame(const Solution& solution, const WhitenedData& whitened) {
+  const Moments& moments = whitened.source->moments;
   const Frame& frame = *moments.compressed->frame;
   std::vector<Array> Y;
   for (Index i = 0; i < moments.layout.domains(); ++i) {
-    const Vector& scale = factors.domains[static_cast<std::size_t>(i)].scale;
-    Array T = solution.maps[static_cast<std::size_t>(i)].weights;
-    if (scale.size() > 0) T = linalg::scaled_rows(scale.cwiseInverse(), T.on().copy(T));
+    const Vector& scale = whitened.domains[i].scale;
+    Array Tt = solution.maps[i].Tt;
+    if (scale.size() > 0) Tt = linalg::scaled_rows(scale.cwiseInverse(), Tt.on().copy(Tt));
     const linalg::Indices features = frame.features_of(i);
-    Y.push_back(frame.times(i, T.on().gather_rows(T, features)));
-    T.on().scale(Y.back(), 1 / std::sqrt(moments.freedom));
+    Y.push_back(frame.times(i, Tt.on().gather_rows(Tt, features)));
+    Tt.on().scale(Y.back(), 1 / std::sqrt(moments.freedom));
   }
   return Y;
 }
 
-ScoreMoments measure(const Solution& solution, const Factors& factors, const Matrix& weights) {
-  const Moments& moments = factors.data->moments;
-  const auto map = [&](Index i) -> const SolvedMap& { return solution.maps[static_cast<std::size_t>(i)]; };
+ScoreMoments measure(const Solution& solution, const WhitenedData& whitened, const Matrix& edge_weights) {
+  const Moments& moments = whitened.source->moments;
+  const ByDomain<SolvedMap>& maps = solution.maps;
   ScoreMoments result;
-  const auto add_cross = [&](Index i, Index j, double cross) { result.squared_distance += -2 * weights(i, j) * cross; };
+  double& sum = result.squared_distance;
   if (!moments.compressed) {
-    const std::vector<Array> TS = score_samples(solution, factors, result.own);
-    const auto scores = [&](Index i) -> const Array& { return TS[static_cast<std::size_t>(i)]; };
-    if (is_plain(factors)) {
-      for_each_edge(weights, [&](Index i, Index j) {
-        result.squared_distance += weights(i, j) * squared_distance(map(i), scores(i), map(j), scores(j));
+    const std::vector<Array> TS = score_samples(solution, whitened, result.own);
+    if (is_plain(whitened)) {
+      for_each_edge(edge_weights, [&](Index i, Index j) {
+        sum += edge_weights(i, j) * squared_distance(maps[i], TS[i], maps[j], TS[j]);
       });
       return result;
     }
-    for_each_edge(weights,
-                  [&](Index i, Index j) { add_cross(i, j, trace(map(i), ABt(scores(i), scores(j)), map(j))); });
+    for_each_edge(edge_weights, [&](Index i, Index j) {
+      sum -= 2 * edge_weights(i, j) * trace(maps[i], ABt(TS[i], TS[j]), maps[j]);
+    });
   } else {
-    const Compressed& sums = *moments.compressed;
-    const std::vector<Array> Y = weights_in_frame(solution, factors);
-    const auto inside = [&](Index i) -> const Array& { return Y[static_cast<std::size_t>(i)]; };
-    for (Index i = 0; i < factors.count(); ++i) {
-      const Array& pooled = factors.data->pooled[static_cast<std::size_t>(i)];
-      if (pooled.empty()) {
-        result.own.push_back(congruent(inside(i), sums.frame->block(sums.G, i, i)));
-      } else {
-        const Array all = AtB(map(i).weights, pooled);
-        result.own.push_back(ABt(all, all));
-      }
+    const Compressed& all = *moments.compressed;
+    const std::vector<Array> Y = weights_in_frame(solution, whitened);
+    for (Index i = 0; i < whitened.count(); ++i) {
+      const Array& pooled = whitened.source->pooled[i];
+      const Array TS = pooled.empty() ? Array() : AtB(maps[i].Tt, pooled);
+      result.own.push_back(pooled.empty() ? congruent(Y[i], all.frame->block(all.G, i, i)) : ABt(TS, TS));
     }
-    for_each_edge(weights, [&](Index i, Index j) {
-      add_cross(i, j, cross_trace(map(i), inside(i), sums.frame->block(sums.G, i, j), map(j), inside(j)));
+    for_each_edge(edge_weights, [&](Index i, Index j) {
+      sum -= 2 * edge_weights(i, j) * cross_trace(maps[i], Y[i], all.frame->block(all.G, i, j), maps[j], Y[j]);
     });
   }
-  for (std::size_t i = 0; i < solution.maps.size(); ++i) {
-    const Regularized& covariance = factors.domains[i].covariance;
-    const Array& T = solution.maps[i].weights;
+  for (Index i = 0; i < whitened.count(); ++i) {
+    const Regularized& covariance = whitened.domains[i].covariance;
+    const Backend& on = maps[i].Tt.on();
     if (!covariance.plain()) {
-      T.on().scale(result.own[i], covariance.data);
-      T.on().add(result.own[i], AtB(T, T), covariance.ridge);
+      on.scale(result.own[i], covariance.data);
+      on.add(result.own[i], AtB(maps[i].Tt, maps[i].Tt), covariance.ridge);
     }
-    result.squared_distance +=
-        weights.row(static_cast<Index>(i)).sum() * trace(solution.maps[i], result.own[i], solution.maps[i]);
+    sum += edge_weights.row(i).sum() * trace(maps[i], result.own[i], maps[i]);
   }
   // Without regularization and extra samples it is a sum of squares, which rounding must not make negative.
-  if (is_plain(factors)) result.squared_distance = std::max(0.0, result.squared_distance);
+  if (is_plain(whitened)) sum = std::max(0.0, sum);
   return result;
 }
 
@@ -192,20 +186,20 @@ double objective_bound(double n, double covariance_trace, const Vector& singular
   return covariance_trace - weight * (2 * (n - 1) / n) * singular_A.head(m).dot(singular_B.head(m));
 }
 
-Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights) {
-  Certificate certificate(factors.count());
-  const ScoreMoments scores = measure(solution, factors, weights);
-  const double n = factors.total_weight, factor = (n - 1) / n;
-  certificate.weights = weights;
-  certificate.samples_residual = factors.data->samples_residual;
+Certificate certify(const Solution& solution, const WhitenedData& whitened, const Matrix& edge_weights) {
+  Certificate certificate(whitened.count());
+  const ScoreMoments scores = measure(solution, whitened, edge_weights);
+  const double n = whitened.total_weight, factor = (n - 1) / n;
+  certificate.edge_weights = edge_weights;
+  certificate.samples_residual = whitened.source->samples_residual;
   certificate.singular_A = solution.singular_A;
   certificate.singular_B = solution.singular_B;
   certificate.objective = factor * scores.squared_distance;
   Index used = 0;
   for (std::size_t i = 0; i < solution.maps.size(); ++i) {
     const SolvedMap& map = solution.maps[i];
-    const WhitenedDomain& domain = factors.domains[i];
-    const double degree = weights.row(static_cast<Index>(i)).sum();
+    const WhitenedDomain& domain = whitened.domains[i];
+    const double degree = edge_weights.row(static_cast<Index>(i)).sum();
     certificate.covariance_trace += degree * factor * map.C.s.squaredNorm();
     certificate.constraint_residuals[i] = constraint_residual(map, scores.own[i]);
     certificate.constrained[i] = domain.covariance;
@@ -214,9 +208,9 @@ Certificate certify(const Solution& solution, const Factors& factors, const Matr
     certificate.tolerances[i] = domain.tolerance;
     used = std::max(used, map.C.s.size());
   }
-  if (factors.count() != 2) return certificate;
-  certificate.bound =
-      objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B, weights(0, 1));
+  if (whitened.count() != 2) return certificate;
+  certificate.bound = objective_bound(n, certificate.covariance_trace, certificate.singular_A, certificate.singular_B,
+                                      edge_weights(0, 1));
   certificate.min_gap = smallest_gap(certificate.singular_B, used);
   return certificate;
 }
@@ -237,10 +231,10 @@ bool finite(const DomainMap& map) {
   return all;
 }
 
-// How far rounding alone may take a domain's residual: eps κ(S), and eps κ(S)² where only products of samples were kept.
-double explained(const Factors& factors, std::size_t i) {
-  const WhitenedDomain& domain = factors.domains[i];
-  const double power = factors.form == SummaryForm::gram ? 2 : 1;
+// The residual that rounding alone may cause in a domain: eps κ(S), or eps κ(S)² if only products of samples were kept.
+double explained(const WhitenedData& whitened, std::size_t i) {
+  const WhitenedDomain& domain = whitened.domains[i];
+  const double power = whitened.form == SummaryForm::gram ? 2 : 1;
   const double rounding =
       thresholds::gram_rounding(domain.features, domain.covariance.samples) * std::pow(domain.condition, power);
   return std::isfinite(rounding) ? std::min(rounding, 1.0) : 0;
@@ -248,13 +242,13 @@ double explained(const Factors& factors, std::size_t i) {
 
 }  // namespace
 
-void check_finished(const Model& model, const Factors& factors) {
+void check_finished(const Model& model, const WhitenedData& whitened) {
   const Certificate& certificate = model.certificate;
   double largest = thresholds::kRefusedCertificate;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
     if (!finite(*model.domains[i])) refuse(fmt::format("the map of domain {} holds NaN or infinity", i + 1));
     const double residual = certificate.constraint_residuals[i];
-    const double limit = std::max(thresholds::kRefusedCertificate, explained(factors, i));
+    const double limit = std::max(thresholds::kRefusedCertificate, explained(whitened, i));
     largest = std::max(largest, limit);
     if (!(residual <= limit)) {  // NaN is refused too
       refuse(fmt::format("the covariance of domain {}'s output differs from the one prescribed by {:.1e} of it", i + 1,

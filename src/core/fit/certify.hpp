@@ -3,17 +3,17 @@
 
 #include <cgmca/model.hpp>
 
-#include "core/fit/factors.hpp"
 #include "core/fit/solve.hpp"
+#include "core/fit/whitened_data.hpp"
 
 namespace cgmca {
 
 // Fills in the whole certificate for two domains. For more, bound, gap and proof are left to `state_proof` of multi.
-Certificate certify(const Solution& solution, const Factors& factors, const Matrix& weights);
+Certificate certify(const Solution& solution, const WhitenedData& whitened, const Matrix& edge_weights);
 
-// Throws CertificateMismatch if a finished model holds what is not finite, or where its certificate does not hold to
-// more than rounding. What ill-conditioned data lose in the form that was asked for is stated, not refused.
-void check_finished(const Model& model, const Factors& factors);
+// Throws CertificateMismatch if a finished model holds a number that is not finite, or if its residuals are larger than
+// rounding explains. The accuracy that ill-conditioned data lose in the form that was asked for counts as rounding.
+void check_finished(const Model& model, const WhitenedData& whitened);
 
 // min (σ_j - σ_{j+1}) / σ_1 over the directions used.
 double smallest_gap(const Vector& s, Index used);

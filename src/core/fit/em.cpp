@@ -16,10 +16,10 @@ namespace {
 using linalg::AB;
 using linalg::ABt;
 
-// A step that changes no entry by more than this, in units of the features' sizes, is the last.
+// The iteration ends with a step that changes no entry by more than this, in units of the features' sizes.
 constexpr double kSettled = 1e-9;
 constexpr Index kMostSteps = 2000;
-// Anderson's combination is of so many steps before.
+// The number of earlier steps that Anderson's combination uses.
 constexpr std::size_t kMemory = 5;
 
 struct Point {
@@ -53,7 +53,7 @@ double trace_of_quotient(const Matrix& R, const Matrix& S) {
   return linalg::solve_upper_transposed(R, half.transpose()).trace();
 }
 
-// One step from `at`; nothing where a covariance is not positive definite.                                  (78)-(80)
+// One step from `at`. Returns nothing if a covariance is not positive definite.                             (78)-(80)
 std::optional<Step> step_from(const EmProblem& problem, const Point& at) {
   const Index p = at.mean.size();
   const Matrix whole = linalg::cholesky(at.covariance);
@@ -76,7 +76,7 @@ std::optional<Step> step_from(const EmProblem& problem, const Point& at) {
     fill(o) = pattern.mean;
     sum(o, o) += pattern.products;
     if (!q.empty()) {
-      // Regression of the missing on the seen, Θ_qo Θ_oo⁻¹.
+      // The regression of missing features on the seen ones, Θ_qo Θ_oo⁻¹.
       const Matrix half = linalg::solve_upper_transposed(R, at.covariance(o, q));
       const Matrix regression = linalg::solve_upper(R, half).transpose();
       fill(q) = at.mean(q) + regression * apart;
@@ -144,7 +144,7 @@ class Anderson {
     f_.clear();
   }
   std::optional<Vector> combined() const {
-    const auto k = static_cast<Index>(x_.size()) - 1;
+    const auto k = std::ssize(x_) - 1;
     if (k < 1) return std::nullopt;
     Matrix dF(f_.back().size(), k), dX(f_.back().size(), k);
     for (Index j = 0; j < k; ++j) {
@@ -185,8 +185,8 @@ EmResult expectation_maximization(const EmProblem& problem) {
     result.change = f.cwiseAbs().maxCoeff();
     if (result.change < kSettled || result.steps >= kMostSteps) break;
     history.add(x, f);
-    // The combination must be positive definite and must not raise the criterion; otherwise the plain step, which never
-    // does.
+    // The combination is taken if it is positive definite and does not raise the criterion. Otherwise the plain step is
+    // taken, which never raises it.
     std::optional<Step> faster;
     Point there;
     if (const auto combined = history.combined()) {

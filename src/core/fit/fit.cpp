@@ -11,9 +11,9 @@
 
 #include "core/fit/assemble.hpp"
 #include "core/fit/certify.hpp"
-#include "core/fit/factors.hpp"
 #include "core/fit/multi.hpp"
 #include "core/fit/solve.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/linalg/device.hpp"
 #include "core/model/regularization.hpp"
 #include "core/summary/state.hpp"
@@ -31,52 +31,52 @@ void require_two_domains(const Summary& summary) {
 std::vector<Covariance> one_per_domain(const std::vector<Covariance>& covariances, Index domains) {
   if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
-  if (static_cast<Index>(covariances.size()) == domains) return covariances;
+  if (std::ssize(covariances) == domains) return covariances;
   throw InvalidInput(
       fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
 }
 
-// The summary on the device asked for; `moved` holds it if it was on another one.
+// The summary on the requested device. `moved` holds the copy if the summary is on another device.
 const Summary& placed(const Summary& summary, const std::optional<Device>& device, std::optional<Summary>& moved) {
   if (!device || &backend_of(*device) == summary.state().on) return summary;
   return moved.emplace(summary.on(*device));
 }
 
-void check_towards(Towards towards, const Factors& factors, bool scale) {
+void check_towards(Towards towards, const WhitenedData& whitened, bool scale) {
   if (towards == Towards::zero) return;
   if (scale) throw InvalidInput("translations towards identity need features in their own units; leave out scale");
-  if (factors.count() == 2 && factors.domains[0].features == factors.domains[1].features) return;
+  if (whitened.count() == 2 && whitened.domains[0].features == whitened.domains[1].features) return;
   throw InvalidInput(
       fmt::format("translations towards identity are for two domains of the same features; {}. Shrink towards zero",
-                  factors.count() == 2
-                      ? fmt::format("these have {} and {}", factors.domains[0].features, factors.domains[1].features)
-                      : fmt::format("there are {} domains", factors.count())));
+                  whitened.count() == 2
+                      ? fmt::format("these have {} and {}", whitened.domains[0].features, whitened.domains[1].features)
+                      : fmt::format("there are {} domains", whitened.count())));
 }
 
 // Steps 2 to 6 of Algorithm 1.
-Model finish(const Factors& factors, const std::vector<Covariance>& covariances, const MatchingOptions& options,
+Model finish(const WhitenedData& whitened, const std::vector<Covariance>& covariances, const MatchingOptions& options,
              const std::vector<DomainInfo>& domains) {
-  const Matrix weights = weights_of(options.graph, factors.count());
-  check_feasible(covariances, factors);
+  const Matrix weights = weights_of(options.graph, whitened.count());
+  check_feasible(covariances, whitened);
 
   // 2. - 4. The maps: of two domains in closed form, of more by a search. 5. The proof.
   Model model;
-  if (factors.count() == 2) {
-    const CrossSvd cross = svd_of_cross_matrix(factors, covariances[0], covariances[1]);
-    const Solution solution = solve(factors, cross.svd, covariances[0], covariances[1]);
-    model = assemble(solution, factors);
-    model.certificate = certify(solution, factors, weights);
-    model.certificate.route = fmt::format("{}; {}", factors.route(), cross.route);
+  if (whitened.count() == 2) {
+    const CrossSvd cross = svd_of_cross_matrix(whitened, covariances[0], covariances[1]);
+    const Solution solution = solve(whitened, cross.svd, covariances[0], covariances[1]);
+    model = assemble(solution, whitened);
+    model.certificate = certify(solution, whitened, weights);
+    model.certificate.route = fmt::format("{}; {}", whitened.route(), cross.route);
   } else {
-    const multi::MatchedDomains matched = multi::match_domains(factors, covariances, weights, options);
-    model = assemble(matched.solution, factors);
-    model.certificate = certify(matched.solution, factors, weights);
-    multi::state_proof(model.certificate, matched, factors.total_weight);
-    model.certificate.route = fmt::format("{}; {} starts", factors.route(), model.certificate.starts.size());
+    const multi::MatchedDomains matched = multi::match_domains(whitened, covariances, weights, options);
+    model = assemble(matched.solution, whitened);
+    model.certificate = certify(matched.solution, whitened, weights);
+    multi::state_proof(model.certificate, matched, whitened.total_weight);
+    model.certificate.route = fmt::format("{}; {} starts", whitened.route(), model.certificate.starts.size());
   }
 
   // 6. The proof is checked, and the domains get their names.
-  check_finished(model, factors);
+  check_finished(model, whitened);
   for (std::size_t i = 0; i < domains.size(); ++i) {
     model.domains[i]->name = domains[i].name;
     model.domains[i]->feature_names = domains[i].feature_names;
@@ -84,7 +84,7 @@ Model finish(const Factors& factors, const std::vector<Covariance>& covariances,
   return model;
 }
 
-// The name and number of a covariance. Among those given by their entries only I has a name.
+// The name and number of a covariance. Of covariances given by their entries only I has a name.
 std::pair<std::string, Index> named(const Covariance& covariance) {
   const Matrix& U = covariance.U();
   if (covariance.kind() == Covariance::Kind::entries && U.rows() == U.cols() && U.isIdentity(0) &&
@@ -96,7 +96,7 @@ std::pair<std::string, Index> named(const Covariance& covariance) {
 
 FitSettings settings_of(const std::vector<Covariance>& covariances, const Regularization& options,
                         const DataOptions& data, const MatchingOptions& matching) {
-  FitSettings settings(static_cast<Index>(covariances.size()));
+  FitSettings settings(std::ssize(covariances));
   for (std::size_t i = 0; i < covariances.size(); ++i) {
     std::tie(settings.covariance[i], settings.components[i]) = named(covariances[i]);
     settings.max_rank[i] = options.max_rank[i];
@@ -116,37 +116,37 @@ FitSettings settings_of(const std::vector<Covariance>& covariances, const Regula
 
 }  // namespace
 
-struct Factorization::Inside {
+struct PreparedFit::Impl {
   std::vector<DomainInfo> domains;
-  Factors factors;
+  WhitenedData whitened;
   DataOptions data;  // without the extra samples
 };
 
-Factorization::Factorization(const Summary& summary, const DataOptions& options) {
+PreparedFit::PreparedFit(const Summary& summary, const DataOptions& options) {
   if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
   std::optional<Summary> moved;
-  inside_ = std::make_unique<const Inside>(Inside{summary.state().info,
-                                                  factorize(placed(summary, options.device, moved), options, spectrum),
-                                                  {options.rank_tol, {}, {}, options.scale}});
+  impl_ = std::make_unique<const Impl>(Impl{summary.state().info,
+                                            whiten_domains(placed(summary, options.device, moved), options, spectrum),
+                                            {options.rank_tol, {}, {}, options.scale}});
 }
-Factorization::~Factorization() = default;
-Factorization::Factorization(Factorization&&) noexcept = default;
-Factorization& Factorization::operator=(Factorization&&) noexcept = default;
+PreparedFit::~PreparedFit() = default;
+PreparedFit::PreparedFit(PreparedFit&&) noexcept = default;
+PreparedFit& PreparedFit::operator=(PreparedFit&&) noexcept = default;
 
-Model Factorization::fit(const std::vector<Covariance>& covariances, const Regularization& options,
-                         const MatchingOptions& matching) const {
-  const std::vector<Covariance> C = one_per_domain(covariances, inside_->factors.count());
-  check_towards(options.towards, inside_->factors, inside_->data.scale);
-  const Factors factors = regularize(inside_->factors, options);
-  Model model = finish(factors, C, matching, inside_->domains);
-  if (options.towards == Towards::identity) model.difference_variance = difference_variance(inside_->factors);
-  model.settings = settings_of(C, options, inside_->data, matching);
+Model PreparedFit::fit(const std::vector<Covariance>& covariances, const Regularization& options,
+                       const MatchingOptions& matching) const {
+  const std::vector<Covariance> C = one_per_domain(covariances, impl_->whitened.count());
+  check_towards(options.towards, impl_->whitened, impl_->data.scale);
+  const WhitenedData whitened = regularize(impl_->whitened, options);
+  Model model = finish(whitened, C, matching, impl_->domains);
+  if (options.towards == Towards::identity) model.difference_variance = difference_variance(impl_->whitened);
+  model.settings = settings_of(C, options, impl_->data, matching);
   return model;
 }
 
-Model Factorization::fit(const Covariance& c1, const Covariance& c2, const Regularization& options) const {
+Model PreparedFit::fit(const Covariance& c1, const Covariance& c2, const Regularization& options) const {
   return fit({c1, c2}, options);
 }
 
@@ -161,17 +161,17 @@ Model fit(const Summary& summary, const std::vector<Covariance>& covariances, co
   std::vector<bool> spectrum;
   for (std::size_t i = 0; i < C.size(); ++i) {
     const auto of_it = [i](const Covariance& covariance) {
-      return uses_spectrum(covariance) && slot(covariance.domain()) == i;
+      return uses_spectrum(covariance) && covariance.domain() == domain_at(i);
     };
     spectrum.push_back(options.max_rank[i] != 0 || options.ridge[i] != Ridge(0) || automatic ||
                        std::any_of(C.begin(), C.end(), of_it));
   }
   // 1. Roots and couplings, whitening, B.
   std::optional<Summary> moved;
-  const Factors plain = factorize(placed(summary, options.device, moved), options.data(), spectrum);
+  const WhitenedData plain = whiten_domains(placed(summary, options.device, moved), options.data(), spectrum);
   check_towards(options.towards, plain, options.scale);
-  const Factors factors = regularize(plain, regularization);
-  Model model = finish(factors, C, options.matching, summary.state().info);
+  const WhitenedData whitened = regularize(plain, regularization);
+  Model model = finish(whitened, C, options.matching, summary.state().info);
   if (options.towards == Towards::identity) model.difference_variance = difference_variance(plain);
   model.settings = settings_of(C, regularization, options.data(), options.matching);
   return model;
@@ -186,7 +186,8 @@ Model fit(const MatchedSamples& X, const std::vector<Covariance>& covariances, c
   std::vector<DomainInfo> domains;
   for (const SampleView& samples : X) domains.emplace_back(samples.rows());
   Summary summary(std::move(domains), Accumulate::automatic, options.device.value_or(Device::cpu));
-  summary.add_all(X);
+  summary.expect(X.empty() ? 0 : X.front().cols());
+  summary.add(X);
   return fit(summary, covariances, options);
 }
 

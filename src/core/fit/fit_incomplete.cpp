@@ -31,7 +31,7 @@ struct PatternRoots {
   std::vector<Matrix> H;  // d_i×columns
 };
 
-// What is known of one domain over all patterns that have it.
+// Statistics of one domain over all patterns that have it.
 struct DomainStatistics {
   Vector mean;
   double weight = 0;  // n_i
@@ -45,14 +45,14 @@ struct DomainStatistics {
 // The same with the residual of the samples' sketches.
 struct Collected {
   std::vector<PatternRoots> patterns;
-  std::vector<DomainStatistics> domains;
+  ByDomain<DomainStatistics> domains;
   std::optional<double> residual = 0;
   double weight = 0;
 };
 
 PatternRoots roots_of(const std::vector<Domain>& domains, const Summary& summary, std::optional<double>& residual) {
   PatternRoots result{domains, summary.total_weight(), {}, {}};
-  for (std::size_t k = 0; k < domains.size(); ++k) result.mean.push_back(summary.mean(static_cast<Domain>(k + 1)));
+  for (std::size_t k = 0; k < domains.size(); ++k) result.mean.push_back(summary.mean(domain_at(k)));
   if (summary.samples() < 2) {
     for (const Vector& mean : result.mean) result.H.emplace_back(mean.size(), 0);
     return result;
@@ -63,7 +63,7 @@ PatternRoots roots_of(const std::vector<Domain>& domains, const Summary& summary
   return result;
 }
 
-// β = λ tr Θ_i/d_i; automatically λ = ρ/(1 - ρ) of the shrinkage (25).
+// β = λ tr Θ_i/d_i. The automatic λ is ρ/(1 - ρ) with the shrinkage ρ of (25).
 double penalty_of(const Ridge& ridge, const Matrix& theta, Index features, double n) {
   const double trace = theta.trace(), mean = trace / static_cast<double>(features);
   if (!ridge.automatic) return ridge.value * mean;
@@ -128,7 +128,7 @@ Collected collect(const IncompleteSummary& summary, const PerDomain<Ridge>& ridg
   }
   Index first = 0;
   for (const Domain domain : all_domains(summary.domains())) {
-    DomainStatistics found = statistics_of(domain, summary.domain(domain).features, all, ridge[slot(domain)]);
+    DomainStatistics found = statistics_of(domain, summary.domain(domain).features, all, ridge[domain]);
     for (const auto& [domains, own] : summary.patterns()) {
       if (std::find(domains.begin(), domains.end(), domain) != domains.end()) found.samples += own.samples();
     }
@@ -152,12 +152,12 @@ EmProblem problem_of(const Collected& all) {
   for (const PatternRoots& pattern : all.patterns) {
     SeenMoments seen{{}, pattern.weight, {}, {}};
     Index rows = 0;
-    for (const Domain domain : pattern.domains) rows += all.domains[slot(domain)].basis.cols();
+    for (const Domain domain : pattern.domains) rows += all.domains[domain].basis.cols();
     seen.mean.resize(rows);
     Matrix H(rows, pattern.H.front().cols());
     rows = 0;
     for (std::size_t k = 0; k < pattern.domains.size(); ++k) {
-      const DomainStatistics& domain = all.domains[slot(pattern.domains[k])];
+      const DomainStatistics& domain = all.domains[pattern.domains[k]];
       const auto own = Eigen::seqN(rows, domain.basis.cols());
       seen.mean(own) = linalg::AtB(domain.basis, pattern.mean[k] - domain.mean);
       H(own, Eigen::all) = linalg::AtB(domain.basis, pattern.H[k]);
@@ -265,7 +265,8 @@ Model fit(const IncompleteSummary& summary, const std::vector<Covariance>& covar
   check_linked(summary);
   const Representatives samples = representatives_of(summary, options.ridge);
   Summary estimated(domains_of(summary), Accumulate::automatic, options.device.value_or(Device::cpu));
-  estimated.add_all({samples.X.begin(), samples.X.end()}, samples.weights);
+  estimated.expect(samples.weights.size());
+  estimated.add({samples.X.begin(), samples.X.end()}, samples.weights);
   FitOptions plain = options;
   plain.ridge = {};
   plain.extra.clear();

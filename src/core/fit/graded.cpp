@@ -25,8 +25,8 @@ bool differ_much(const Vector& sizes) {
 
 namespace {
 
-// Z and s of L = Y diag(s) Zᵀ with relative accuracy, where rows of L differ in size: L P = Q R by a QR that takes large
-// rows and columns first, and Jacobi rotations of Rᵀ, whose columns differ in size as the rows of R do.
+// Z and s of L = Y diag(s) Zᵀ with relative accuracy, for an L whose rows differ in size. First L P = Q R by a QR that
+// takes large rows and columns first, then Jacobi rotations of Rᵀ, whose columns differ in size as the rows of R do.
 struct RelativeSvd {
   Matrix Y;
   Vector s;

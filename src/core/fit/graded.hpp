@@ -17,14 +17,14 @@ namespace cgmca {
 // its mean is divided by the largest size instead.
 Vector unit_sizes(const Vector& variance, const Vector& mean);
 
-// Whether raw units may hide directions that unit size shows: beyond doubt only if sizes differ much.
+// Whether sizes differ so much that raw units may hide directions that unit size shows.
 bool differ_much(const Vector& sizes);
 
 struct GradedSpectrum {
   std::shared_ptr<const SpectrumWhitening> whitening;
   linalg::Array V;  // n×r: W S = Vᵀ
 };
-// The spectrum of S = diag(sizes) U diag(s) Vᵀ, whose features go to the places named.   U: a×r, V: n×r, or empty
+// The spectrum of S = diag(sizes) U diag(s) Vᵀ, whose rows are the given features.   U: a×r, V: n×r, or empty
 GradedSpectrum graded_spectrum(const linalg::Array& U, const Vector& s, const linalg::Array& V, const Vector& sizes,
                                const Varying& features);
 

@@ -21,17 +21,17 @@ constexpr const char* kIncompleteFormat = "cgmca-incomplete";
 std::vector<bool> presence(const SampleView& X) {
   std::vector<bool> result(static_cast<std::size_t>(X.cols()));
   X.visit([&](const auto& samples) {
-    for (Index j = 0; j < samples.cols(); ++j) result[static_cast<std::size_t>(j)] = !samples.col(j).hasNaN();
+    for (Index j = 0; j < samples.cols(); ++j) result[j] = !samples.col(j).hasNaN();
   });
   return result;
 }
 
 // These columns as doubles.
 Matrix columns_of(const SampleView& X, const std::vector<Index>& columns) {
-  Matrix result(X.rows(), static_cast<Index>(columns.size()));
+  Matrix result(X.rows(), std::ssize(columns));
   X.visit([&](const auto& samples) {
     for (Index k = 0; k < result.cols(); ++k) {
-      result.col(k) = samples.col(columns[static_cast<std::size_t>(k)]).template cast<double>();
+      result.col(k) = samples.col(columns[k]).template cast<double>();
     }
   });
   return result;
@@ -51,7 +51,7 @@ const DomainInfo& IncompleteSummary::domain(Domain domain) const {
   if (number(domain) < 1 || number(domain) > domains()) {
     throw MissingDomain(fmt::format("a summary of {} domains has no domain {}", domains(), number(domain)));
   }
-  return info_[slot(domain)];
+  return info_[domain];
 }
 
 Index IncompleteSummary::samples() const {
@@ -70,7 +70,7 @@ Summary& IncompleteSummary::pattern(const std::vector<Domain>& domains) {
   const auto found = patterns_.find(domains);
   if (found != patterns_.end()) return found->second;
   std::vector<DomainInfo> info;
-  for (const Domain domain : domains) info.push_back(info_[slot(domain)]);
+  for (const Domain domain : domains) info.push_back(info_[domain]);
   return patterns_.emplace(domains, Summary(std::move(info), accumulate_)).first->second;
 }
 
@@ -82,7 +82,7 @@ void IncompleteSummary::add(const MatchedSamples& X, const VectorView& weights) 
 }
 
 void IncompleteSummary::add_weighted(const MatchedSamples& X, const Vector* weights) {
-  if (static_cast<Index>(X.size()) != domains()) {
+  if (std::ssize(X) != domains()) {
     throw InvalidInput(
         fmt::format("samples of {} domains for a summary of {}; give a matrix for each domain", X.size(), domains()));
   }
@@ -102,14 +102,14 @@ void IncompleteSummary::add_weighted(const MatchedSamples& X, const Vector* weig
   for (Index j = 0; j < X[0].cols(); ++j) {
     std::vector<Domain> domains;
     for (std::size_t i = 0; i < X.size(); ++i) {
-      if (present[i][static_cast<std::size_t>(j)]) domains.push_back(static_cast<Domain>(i + 1));
+      if (present[i][j]) domains.push_back(domain_at(i));
     }
     if (!domains.empty()) groups[domains].push_back(j);
   }
   IncompleteSummary longer = *this;  // so that nothing is added where one group is refused
   for (const auto& [domains, columns] : groups) {
     std::vector<Matrix> own;
-    for (const Domain domain : domains) own.push_back(columns_of(X[slot(domain)], columns));
+    for (const Domain domain : domains) own.push_back(columns_of(X[domain], columns));
     const MatchedSamples samples(own.begin(), own.end());
     Summary& summary = longer.pattern(domains);
     weights == nullptr ? summary.add(samples) : summary.add(samples, Vector((*weights)(columns)));
@@ -136,7 +136,7 @@ void IncompleteSummary::merge(const IncompleteSummary& other, Repeats repeats) {
   }
   IncompleteSummary longer = *this;
   for (std::size_t i = 0; i < info_.size(); ++i) {
-    longer.info_[i] = joined(static_cast<Domain>(i + 1), info_[i], other.info_[i]);
+    longer.info_[i] = joined(domain_at(i), info_[i], other.info_[i]);
   }
   for (const auto& [domains, summary] : other.patterns_) longer.add(domains, summary, repeats);
   *this = std::move(longer);
@@ -147,7 +147,7 @@ namespace {
 TensorWriter packed(const IncompleteSummary& summary, Accumulate accumulate) {
   TensorWriter file(kIncompleteFormat, kSummaryVersion);
   file.set("patterns", std::ssize(summary.patterns()));
-  // An empty summary of all domains has their names.
+  // The names of the domains are stored as an empty summary of all domains.
   std::vector<DomainInfo> info;
   for (const Domain domain : all_domains(summary.domains())) info.push_back(summary.domain(domain));
   pack(file, "all.", Summary(info, accumulate).state());

@@ -23,10 +23,10 @@ using linalg::Array;
 
 using CrossMatrices = std::vector<std::vector<Matrix>>;
 
-CrossMatrices cross_matrices(const Factors& factors) {
-  CrossMatrices B(factors.domains.size(), std::vector<Matrix>(factors.domains.size()));
+CrossMatrices cross_matrices(const WhitenedData& whitened) {
+  CrossMatrices B(whitened.domains.size(), std::vector<Matrix>(whitened.domains.size()));
   for (std::size_t i = 0; i < B.size(); ++i) {
-    for (std::size_t j = i + 1; j < B.size(); ++j) B[i][j] = linalg::download(factors.cross[i][j]);
+    for (std::size_t j = i + 1; j < B.size(); ++j) B[i][j] = linalg::download(whitened.cross[i][j]);
   }
   return B;
 }
@@ -59,21 +59,21 @@ Matching solved(const MatchingProblem& problem, const MatchingOptions& options) 
 
 using Search = std::function<Matching(const MatchingProblem& problem)>;
 
-// The weighted mean of the pairs' correlations along each direction of the fit with identity covariances: eigenvalues
-// of Σ_{i<j} w_ij (R_ij + R_ijᵀ) over Σ_ij w_ij. Nothing if no covariance asks for them. (41)
-Vector mean_correlations(const Factors& factors, const std::vector<Covariance>& covariances, const CrossMatrices& B,
-                         const Matrix& weights, const Search& search) {
+// The mean correlation of the pairs of domains along each direction of the fit with identity covariances: the
+// eigenvalues of Σ_{i<j} w_ij (R_ij + R_ijᵀ) / Σ_ij w_ij. Empty if no covariance needs them.                    (41)
+Vector mean_correlations(const WhitenedData& whitened, const std::vector<Covariance>& covariances,
+                         const CrossMatrices& B, const Matrix& edge_weights, const Search& search) {
   Index k = 0;
   for (const Covariance& covariance : covariances) {
     if (covariance.kind() == Covariance::Kind::correlation) k = std::max(k, covariance.number());
   }
   if (k == 0) return {};
-  k = std::min(k, smallest_rank(factors));
-  const MatchingProblem problem(std::vector<Matrix>(B.size(), Matrix::Identity(k, k)), B, weights);
-  return linalg::symmetric_eigenvalues(problem.shared_covariance(search(problem).solution.D)) / weights.sum();
+  k = std::min(k, smallest_rank(whitened));
+  const MatchingProblem problem(std::vector<Matrix>(B.size(), Matrix::Identity(k, k)), B, edge_weights);
+  return linalg::symmetric_eigenvalues(problem.shared_covariance(search(problem).solution.D)) / edge_weights.sum();
 }
 
-// The part of the common space that some covariance has variance in.   k×k', orthonormal columns
+// The part of the common space in which at least one covariance has variance.   k×k', orthonormal columns
 Matrix used_space(const std::vector<Matrix>& F) {
   const Index k = F[0].rows();
   Index columns = 0;
@@ -92,12 +92,12 @@ Matrix used_space(const std::vector<Matrix>& F) {
 }
 
 // R_ij = D_i B_ij D_jᵀ, and Cov(x_i, t_j) = L_i B_ij D_jᵀ.                                                        (40)
-void add_cross_covariances(Solution& solution, const Point& D, const CrossMatrices& B, const Factors& factors) {
+void add_cross_covariances(Solution& solution, const Point& D, const CrossMatrices& B, const WhitenedData& whitened) {
   const std::size_t m = D.size();
-  solution.score_covariances.assign(m, std::vector<Matrix>(m));
+  solution.score_covariances.assign(m, ByDomain<Matrix>(m));
   for (SolvedMap& map : solution.maps) map.cross_loadings.resize(m);
   const auto coloured = [&](std::size_t i, Matrix E) {
-    return factors.domains[i].whitening->coloured(factors.B().on().upload(std::move(E)));
+    return whitened.domains[i].whitening->coloured(whitened.B().on().upload(std::move(E)));
   };
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = i + 1; j < m; ++j) {
@@ -109,66 +109,66 @@ void add_cross_covariances(Solution& solution, const Point& D, const CrossMatric
   }
 }
 
-MatchedDomains matched_by(const Search& search, const Factors& factors, const std::vector<Covariance>& covariances,
-                          const Matrix& weights) {
+MatchedDomains matched_by(const Search& search, const WhitenedData& whitened,
+                          const std::vector<Covariance>& covariances, const Matrix& edge_weights) {
   // 1. C_i = F_i F_iᵀ of rank c_i <= r_i.
-  const CrossMatrices B = cross_matrices(factors);
-  const Vector correlations = mean_correlations(factors, covariances, B, weights, search);
+  const CrossMatrices B = cross_matrices(whitened);
+  const Vector correlations = mean_correlations(whitened, covariances, B, edge_weights, search);
   std::vector<PrescribedCovariance> C;
   for (std::size_t i = 0; i < covariances.size(); ++i) {
-    C.push_back(resolve(covariances[i], static_cast<Domain>(i + 1), factors, correlations));
+    C.push_back(resolve(covariances[i], domain_at(i), whitened, correlations));
   }
-  check_feasible(C, factors);
+  check_feasible(C, whitened);
   std::vector<Matrix> F;
   for (const PrescribedCovariance& C_i : C) F.push_back(linalg::download(C_i.U) * C_i.s.asDiagonal());
   const Matrix basis = used_space(F);
   for (Matrix& F_i : F) F_i = linalg::AtB(basis, F_i);
 
   // 2. D_i of orthonormal rows that maximize f, and a bound on it.
-  const MatchingProblem problem(std::move(F), B, weights);
+  const MatchingProblem problem(std::move(F), B, edge_weights);
   MatchedDomains result{{}, search(problem), problem.scale(), 1};
 
   // 3. A_i = M_i T_i, T_i = D_i W_i.
-  const CanonicalForm form = canonical_form(problem, result.matching.solution.D, factors, basis);
+  const CanonicalForm form = canonical_form(problem, result.matching.solution.D, whitened, basis);
   result.min_gap = form.min_gap;
   for (Index i = 0; i < problem.domains(); ++i) {
-    result.solution.maps.push_back(
-        {C[at(i)], form.weights[at(i)], factors.B().on().upload(form.M[at(i)]), form.loadings[at(i)], {}});
+    result.solution.maps.push_back({C[i], form.Tt[i], whitened.B().on().upload(form.M[i]), form.P[i], {}});
   }
-  add_cross_covariances(result.solution, form.D, B, factors);
+  add_cross_covariances(result.solution, form.D, B, whitened);
   return result;
 }
 
 }  // namespace
 
-MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
-                             const MatchingOptions& options) {
+MatchedDomains match_domains(const WhitenedData& whitened, const std::vector<Covariance>& covariances,
+                             const Matrix& edge_weights, const MatchingOptions& options) {
   const Search search = [&](const MatchingProblem& problem) { return solved(problem, options); };
-  return matched_by(search, factors, covariances, weights);
+  return matched_by(search, whitened, covariances, edge_weights);
 }
 
-Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights) {
+Solution match_quickly(const WhitenedData& whitened, const std::vector<Covariance>& covariances,
+                       const Matrix& edge_weights) {
   const Search search = [](const MatchingProblem& problem) { return Matching{match_quickly(problem), {}}; };
-  return matched_by(search, factors, covariances, weights).solution;
+  return matched_by(search, whitened, covariances, edge_weights).solution;
 }
 
-OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const std::vector<Matrix>& T,
-                           const Matrix& weights) {
+OptimalityProof prove_maps(const WhitenedData& whitened, std::vector<Matrix> M, const std::vector<Matrix>& T,
+                           const Matrix& edge_weights) {
   Point D;
   for (std::size_t i = 0; i < M.size(); ++i) {
-    const WhitenedDomain& domain = factors.domains[i];
+    const WhitenedDomain& domain = whitened.domains[i];
     if (domain.rank() < M[i].cols()) {
       throw InvalidInput(
           fmt::format("domain {} of these samples has rank {}, but its map has {}: they are not the samples that "
                       "the model was fitted to",
                       i + 1, domain.rank(), M[i].cols()));
     }
-    const Array L = domain.whitening->coloured(factors.B().on().identity(domain.rank(), domain.rank()));
+    const Array L = domain.whitening->coloured(whitened.B().on().identity(domain.rank(), domain.rank()));
     D.push_back(linalg::polar(AB(T[i], linalg::download(L))));
   }
   const Matrix basis = used_space(M);
   for (Matrix& M_i : M) M_i = linalg::AtB(basis, M_i);
-  return prove(MatchingProblem(std::move(M), cross_matrices(factors), weights), D);
+  return prove(MatchingProblem(std::move(M), cross_matrices(whitened), edge_weights), D);
 }
 
 void state_proof(Certificate& certificate, const MatchedDomains& matched, double n) {

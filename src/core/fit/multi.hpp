@@ -17,19 +17,21 @@ struct MatchedDomains {
   double min_gap;  // (39)
 };
 
-// One covariance a domain. Throws CommonDimension, Infeasible, or InvalidInput if a covariance is of two domains.
-MatchedDomains match_domains(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights,
-                             const MatchingOptions& options);
+// There is one covariance for each domain. Throws CommonDimension or Infeasible, and InvalidInput for a covariance that
+// only two domains can have.
+MatchedDomains match_domains(const WhitenedData& whitened, const std::vector<Covariance>& covariances,
+                             const Matrix& edge_weights, const MatchingOptions& options);
 
-// The maps of a quick search, where many fits are compared: from the two starts that the data suggest, without a proof.
-Solution match_quickly(const Factors& factors, const std::vector<Covariance>& covariances, const Matrix& weights);
+// A quick search for comparing many fits: only from the two starts that the data suggest, and without a proof.
+Solution match_quickly(const WhitenedData& whitened, const std::vector<Covariance>& covariances,
+                       const Matrix& edge_weights);
 
-// How good given maps A_i = M_i T_i are: the proof at the feasible point nearest to D_i = T_i L_i. Throws InvalidInput
-// where the data have a lower rank than M_i.   M_i: k×c_i, T_i: c_i×d_i
-OptimalityProof prove_maps(const Factors& factors, std::vector<Matrix> M, const std::vector<Matrix>& T,
-                           const Matrix& weights);
+// A bound on how good the maps A_i = M_i T_i are: the proof at the feasible point nearest to D_i = T_i L_i. Throws
+// InvalidInput if the data have a lower rank than M_i.   M_i: k×c_i, T_i: c_i×d_i
+OptimalityProof prove_maps(const WhitenedData& whitened, std::vector<Matrix> M, const std::vector<Matrix>& T,
+                           const Matrix& edge_weights);
 
-// What is known of how good the maps are.
+// Writes the proof into the certificate.
 void state_proof(Certificate& certificate, const MatchedDomains& matched, double n);
 
 }  // namespace cgmca::multi

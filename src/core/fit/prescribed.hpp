@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fit/factors.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/linalg/backend.hpp"
 
 namespace cgmca {
@@ -20,22 +20,22 @@ struct PrescribedCovariance {
 
 inline constexpr bool kAlongAxes = true;
 
-// Canonical correlations this close are equal, and this small zero, to rounding. Those of a Gram summary err by
-// eps·κ(Θ_i).
-double tie_tolerance(const Factors& factors);
+// Canonical correlations that differ by at most this are equal to rounding, and those up to this are zero. Correlations
+// from a Gram summary have errors of eps·κ(Θ_i).
+double tie_tolerance(const WhitenedData& whitened);
 
-Index smallest_rank(const Factors& factors);  // min r_i
+Index smallest_rank(const WhitenedData& whitened);  // min r_i
 
-// C of domain `of`; `correlations` are those found, descending.                                                   (5)
-PrescribedCovariance resolve(const Covariance& covariance, Domain of, const Factors& factors,
+// C of domain `of`. `correlations`: the canonical correlations, descending.                                       (5)
+PrescribedCovariance resolve(const Covariance& covariance, Domain of, const WhitenedData& whitened,
                              const Vector& correlations);
-// Whether it is made from the spectrum of its domain.
+// Whether this covariance is computed from the spectrum of a domain.
 bool uses_spectrum(const Covariance& covariance);
-Index rank_of(const Covariance& covariance, const Factors& factors);
+Index rank_of(const Covariance& covariance, const WhitenedData& whitened);
 
-// The same of covariances whose rank is known before any work or memory is spent on them. Throws Infeasible.
-void check_feasible(const std::vector<Covariance>& covariances, const Factors& factors);
-// c_i <= r_i for all, and one k. Throws Infeasible or CommonDimension.                                             (6)
-void check_feasible(const std::vector<PrescribedCovariance>& C, const Factors& factors);
+// Checks the covariances whose rank is known in advance, before time or memory is spent. Throws Infeasible.
+void check_feasible(const std::vector<Covariance>& covariances, const WhitenedData& whitened);
+// Checks that c_i <= r_i for all i and that k is the same. Throws Infeasible or CommonDimension.                  (6)
+void check_feasible(const ByDomain<PrescribedCovariance>& C, const WhitenedData& whitened);
 
 }  // namespace cgmca

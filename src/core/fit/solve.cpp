@@ -22,7 +22,7 @@ using linalg::ArraySvd;
 using linalg::AtB;
 using linalg::Backend;
 
-// If B has at least this many directions, an eighth of them or fewer are found without the others.
+// If B has at least this many directions and an eighth of them or fewer are wanted, only these are computed.
 constexpr Index kLeastForFew = 192;
 // Below this size, reducing BBᵀ to tridiagonal form is faster than Lanczos.
 constexpr Index kLeastForLanczos = 1200;
@@ -47,8 +47,8 @@ void align_covariances(Solution& solution, bool same) {
   SolvedMap &one = solution.maps[0], &two = solution.maps[1];
   const Array F1 = factor_of(one.C), F2 = factor_of(two.C);
   if (same && one.C.along_axes) {  // all diagonal, and what is equal in the order of the coordinates
-    one.mixing = F1;
-    two.mixing = F2;
+    one.M = F1;
+    two.M = F2;
     one.only_scales = two.only_scales = true;
     solution.singular_A = one.C.s.cwiseAbs2();
     return;
@@ -57,54 +57,54 @@ void align_covariances(Solution& solution, bool same) {
   const Index c1 = F1.cols(), c2 = F2.cols();
   ArraySvd svd =
       same ? ArraySvd{on.identity(c1, c1), one.C.s.cwiseAbs2(), on.identity(c1, c1), {}} : on.full_svd(AtB(F1, F2));
-  // Of equal directions, those along earlier coordinates of the common space come first.
+  // Among equal directions, those along earlier coordinates of the common space come first.
   const auto along = [](const Array& F) {
     return TieRule([F](const Array& basis) { return by_coordinate(AB(F, basis)); });
   };
   const double tolerance =
       thresholds::kTie * static_cast<double>(std::max(c1, c2)) * thresholds::kEpsilon * one.C.s(0) * two.C.s(0);
   break_ties(svd, tolerance, {along(F1)}, {along(F2)});
-  one.mixing = AB(F1, svd.U);
-  two.mixing = AB(F2, svd.V);
-  sign(one.mixing, two.mixing, paired(svd.s, tolerance), {one.mixing}, {two.mixing});
+  one.M = AB(F1, svd.U);
+  two.M = AB(F2, svd.V);
+  sign(one.M, two.M, paired(svd.s, tolerance), {one.M}, {two.M});
   solution.singular_A = std::move(svd.s);
 }
 
 // T_iᵀ = W_iᵀ Ū_B and P_i = L_i Ū_B, for `wanted` canonical directions, in the coordinates of the features.  (11) (16)
-void find_canonical_directions(Solution& solution, const Factors& factors, ArraySvd svd, Index wanted) {
-  const double tolerance = tie_tolerance(factors);
-  const bool unequal = factors[Domain::one].rank() != factors[Domain::two].rank();
-  // Directions beyond the correlated pairs are any basis of what is left; the rules below need all of that space.
+void find_canonical_directions(Solution& solution, const WhitenedData& whitened, ArraySvd svd, Index wanted) {
+  const double tolerance = tie_tolerance(whitened);
+  const bool unequal = whitened[Domain::one].rank() != whitened[Domain::two].rank();
+  // Directions beyond the correlated pairs are an arbitrary basis of the rest. The rules below need that whole space.
   if (unequal && paired(svd.s, tolerance) < wanted) {
-    svd = factors.B().on().full_svd(factors.B());
+    svd = whitened.B().on().full_svd(whitened.B());
   } else {
     svd.U = svd.U.on().copy(svd.U);  // several fits share these
     svd.V = svd.V.on().copy(svd.V);
   }
-  // Of equally correlated directions, those of the largest share of variance come first, then those along earlier
+  // Among equally correlated directions, those with the largest share of variance come first, then those along earlier
   // features.
   const auto rules = [&](Domain domain) {
-    const Whitening& whitening = *factors[domain].whitening;
+    const Whitening& whitening = *whitened[domain].whitening;
     return std::vector<TieRule>{[&whitening](const Array& basis) { return whitening.shares(basis); },
                                 [&whitening](const Array& basis) { return by_coordinate(whitening.coloured(basis)); }};
   };
   break_ties(svd, tolerance, rules(Domain::one), rules(Domain::two));
 
   for (const Domain domain : kDomains) {
-    SolvedMap& map = solution.maps[slot(domain)];
-    const Whitening& whitening = *factors[domain].whitening;
+    SolvedMap& map = solution.maps[domain];
+    const Whitening& whitening = *whitened[domain].whitening;
     const Array basis = (domain == Domain::one ? svd.U : svd.V).left(std::min(wanted, whitening.rank()));
-    map.weights = whitening.whitened(basis);
-    map.loadings = whitening.coloured(basis);
+    map.Tt = whitening.whitened(basis);
+    map.P = whitening.coloured(basis);
   }
   const SolvedMap &one = solution.maps[0], &two = solution.maps[1];
-  sign(one.weights, two.weights, paired(svd.s, tolerance), {one.weights, one.loadings}, {two.weights, two.loadings});
+  sign(one.Tt, two.Tt, paired(svd.s, tolerance), {one.Tt, one.P}, {two.Tt, two.P});
   solution.singular_B = std::move(svd.s);
 }
 
-// The singular values of B, and the vectors of the first `wanted` and those equal to them, from the eigenvectors of
-// BBᵀ. While none of these values is small they are as accurate as those of an SVD, at a third of the cost or, for few
-// vectors, less. The other values have errors of eps/σ. Nothing if that is too much. The route is what ran: sytrd or
+// The SVD of B from the eigenvectors of BBᵀ: all singular values, and the vectors of the first `wanted` and of those
+// equal to them. If none of these values is small, they are as accurate as those of an SVD, at a third of the cost or
+// less. The other values have errors of eps/σ. Returns nothing if that is too much. The route is what ran: sytrd or
 // syevd.
 std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, bool few) {
   const Backend& on = B.on();
@@ -138,25 +138,25 @@ std::optional<CrossSvd> svd_by_square(const Array& B, Index wanted, double tie, 
   return CrossSvd{{std::move(U), std::move(s), std::move(V), {}}, fmt::format("B {}", routine)};
 }
 
-// Whether both domains get the same covariance. That of likelihood differs between them.
+// Whether both domains get the same covariance. With `likelihood` the two covariances differ.
 bool same_covariance(const Covariance& c1, const Covariance& c2) {
   return c1 == c2 && c1.kind() != Covariance::Kind::likelihood;
 }
 
 }  // namespace
 
-CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const Covariance& c2) {
-  const Array& B = factors.B();
-  if (factors.saturated) return {{B, Vector::Ones(B.rows()), B, {}}, "B = I"};
-  const Index wanted = std::max(rank_of(c1, factors), rank_of(c2, factors)), least = std::min(B.rows(), B.cols());
-  const double tie = tie_tolerance(factors);
+CrossSvd svd_of_cross_matrix(const WhitenedData& whitened, const Covariance& c1, const Covariance& c2) {
+  const Array& B = whitened.B();
+  if (whitened.saturated) return {{B, Vector::Ones(B.rows()), B, {}}, "B = I"};
+  const Index wanted = std::max(rank_of(c1, whitened), rank_of(c2, whitened)), least = std::min(B.rows(), B.cols());
+  const double tie = tie_tolerance(whitened);
   const bool few = least >= kLeastForFew && wanted <= least / 8;
   const char* failed = "";
   if (few && least >= kLeastForLanczos) {
     if (auto svd = linalg::leading_triplets(B, wanted, tie)) return {std::move(*svd), "B lanczos potrf"};
     failed = " (lanczos potrf failed)";
   }
-  const bool half = factors.form == SummaryForm::gram || (factors.form == SummaryForm::qr && least >= kLeastForFew);
+  const bool half = whitened.form == SummaryForm::gram || (whitened.form == SummaryForm::qr && least >= kLeastForFew);
   if (few || (half && wanted <= least / 2)) {
     if (auto found = svd_by_square(B, wanted, tie, few)) {
       found->route += failed;
@@ -168,21 +168,21 @@ CrossSvd svd_of_cross_matrix(const Factors& factors, const Covariance& c1, const
   return {std::move(svd), std::move(route)};
 }
 
-Solution solve(const Factors& factors, const ArraySvd& svd, const Covariance& c1, const Covariance& c2) {
+Solution solve(const WhitenedData& whitened, const ArraySvd& svd, const Covariance& c1, const Covariance& c2) {
   // 2. C_i = F_i F_iᵀ of rank c_i <= r_i.
   Solution solution;
-  const std::vector<PrescribedCovariance> C = {resolve(c1, Domain::one, factors, svd.s),
-                                               resolve(c2, Domain::two, factors, svd.s)};
-  check_feasible(C, factors);
+  const ByDomain<PrescribedCovariance> C = {resolve(c1, Domain::one, whitened, svd.s),
+                                            resolve(c2, Domain::two, whitened, svd.s)};
+  check_feasible(C, whitened);
   for (const PrescribedCovariance& one : C) solution.maps.push_back({one, {}, {}, {}, {}, false});
 
   // 3. A = F_1ᵀ F_2 = Ū_A Σ_A V̄_Aᵀ, B = Ū_B Σ_B V̄_Bᵀ.
   align_covariances(solution, same_covariance(c1, c2));
   const Index wanted = std::max(solution.maps[0].C.s.size(), solution.maps[1].C.s.size());
-  find_canonical_directions(solution, factors, svd, wanted);
+  find_canonical_directions(solution, whitened, svd, wanted);
 
   // 4. A_i = M_i T_i with M_1 = F_1 Ū_A, T_1 = (first c_1 columns of Ū_B)ᵀ W_1, likewise for domain 2.    (10)-(13)
-  for (SolvedMap& map : solution.maps) map.weights = map.weights.left(map.C.s.size());
+  for (SolvedMap& map : solution.maps) map.Tt = map.Tt.left(map.C.s.size());
   return solution;
 }
 

@@ -40,8 +40,8 @@ Varying varying(const Vector& variance, Domain domain) {
   return result;
 }
 
-// The largest features first: Householder reflections then err relative to each feature's own size instead of the size
-// of the largest. On images this whitens the smallest directions a hundred times more accurately.
+// The features in descending order of size. Householder reflections then have errors relative to each feature's own size
+// instead of the largest size. On images this whitens the smallest directions a hundred times more accurately.
 Indices descending(Indices features, const Vector& variance) {
   std::stable_sort(features.begin(), features.end(), [&](Index i, Index j) { return variance(i) > variance(j); });
   return features;
@@ -83,9 +83,9 @@ WhitenedDomain by_triangle(std::shared_ptr<const Whitening> whitening, double co
   return domain;
 }
 
-// Whether a triangle whitens as well as the spectrum would, whose error is eps κ(R). Errors of its columns are relative
-// to their sizes, so its own error is eps κ at unit size. None of its singular values may leave the rank in doubt.
-// `sizes`: of the features of R's columns.
+// Whether a triangle R whitens as accurately as the spectrum. The error of the spectrum is eps κ(R). The errors of R's
+// columns are relative to their sizes, so its error is eps κ at unit size. The rank must also be beyond doubt.
+// `sizes`: those of the features, in the order of R's columns.
 bool whitens(const Array& R, const Vector& sizes, double condition, double tolerance) {
   if (condition <= thresholds::kSafeTriangle) return true;
   const double at_unit_size = R.on().condition(linalg::scaled_columns(R.on().copy(R), sizes.cwiseInverse()));
@@ -107,7 +107,7 @@ std::optional<WhitenedSamples> by_tall_triangle(const Array& S, const Vector& va
   return result;
 }
 
-// How many features come before those that they determine, if there is no doubt which these are; otherwise 0.
+// The number of independent features, which come before those that they determine; 0 if there is any doubt.
 // R: r×a upper trapezoidal
 Index independent_of(const Array& R, double tolerance) {
   const Vector size = R.on().column_squared_norms(R).cwiseSqrt();
@@ -171,15 +171,15 @@ std::optional<WhitenedSamples> by_any_triangle(const Array& S, const Vector& var
                                                const Vector& sizes, const WhiteningRequest& request,
                                                const Vector* weights, const Indices& order) {
   if (!order.empty()) return by_own_triangle(S, variance, {order, features.features}, sizes, request.tolerance);
-  if (S.cols() > static_cast<Index>(features.places.size())) {
+  if (S.cols() > std::ssize(features.places)) {
     return by_tall_triangle(S, variance, features, sizes, request.tolerance);
   }
   if (weights != nullptr && S.cols() > 2) return by_wide_triangle(S, variance, *weights, request.tolerance);
   return std::nullopt;
 }
 
-// The spectrum from features at unit size, if that shows more directions than the rank r of the raw spectrum `s`, or if
-// raw units make the spectrum inaccurate. S has the features in the order named.
+// The spectrum computed at unit size of the features, if that shows more directions than the rank r of the raw spectrum
+// `s`, or if raw units make the spectrum inaccurate. The rows of S are the given features.
 std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& variance, const Varying& features,
                                                   const Vector& all_sizes, const WhiteningRequest& request,
                                                   const Vector& s, Index r) {
@@ -207,7 +207,7 @@ std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& 
 std::optional<WhitenedSamples> by_square(const Array& S, const Vector& variance, const Varying& ordered,
                                          double tolerance) {
   const Backend& on = S.on();
-  const Index a = static_cast<Index>(ordered.places.size());
+  const Index a = std::ssize(ordered.places);
   if (!on.remote() || a == 0 || S.cols() != a) return std::nullopt;
   const double condition = on.condition(on.gather_transposed_rows(S, ordered.places));
   if (!(condition * condition <= thresholds::kSafeGramCondition && condition * tolerance <= thresholds::kClearRank)) {

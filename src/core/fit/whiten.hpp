@@ -5,13 +5,13 @@
 
 namespace cgmca {
 
-// What is asked of a domain's whitening.
+// What the whitening of a domain has to achieve.
 struct WhiteningRequest {
   Domain domain;     // for messages
   Index samples;     // n: the rank is at most n - 1
   double tolerance;  // the rank counts s_j > tolerance · s_1, of features as they are or at unit size if that is more
   bool spectrum;     // whether the spectrum is needed; otherwise a triangle suffices if it is as accurate
-  Vector mean;       // d: of the features, in whose rounding a feature may vary
+  Vector mean;       // d: of the features; one that varies only by the rounding of its mean does not count
 };
 
 // From S with S Sᵀ = Θ.
@@ -21,8 +21,8 @@ struct WhitenedSamples {
   bool saturated =
       false;  // V holds the first n-1 columns of the reflection that takes the weights' roots to the last axis
 };
-// `weights`: those of the columns of S if these are centred samples, so that Σ √w_j S_j = 0; null if they are a root.
-// `order`: the features that vary, in an order in which Sᵀ is upper trapezoidal; empty if there is none.
+// `weights`: the weights of the columns of S if these are centred samples, Σ √w_j S_j = 0; null for another root.
+// `order`: the features that vary, in an order in which Sᵀ is upper trapezoidal; empty if there is no such order.
 WhitenedSamples whiten(const linalg::Array& S, const WhiteningRequest& request, const Vector* weights,
                        const linalg::Indices& order);
 

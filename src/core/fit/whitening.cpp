@@ -32,7 +32,7 @@ std::shared_ptr<const SpectrumWhitening> SpectrumWhitening::regularized(Index ra
   const Vector some = s.head(rank);
   const bool plain = data == 1 && ridge == 0;
   const Vector size = plain ? some : Vector((data * some.array().square() + ridge).sqrt());
-  // A ridge gives every feature variance: U then errs by less than `outward`.
+  // With a ridge every feature has variance, so that U is more accurate than `outward`.
   return std::shared_ptr<const SpectrumWhitening>(
       new SpectrumWhitening(U.left(rank), some, size, inward.left(rank), (plain ? outward : U).left(rank)));
 }

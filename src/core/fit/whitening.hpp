@@ -1,8 +1,8 @@
 // Whitening of one domain: L with L Lᵀ = Θ̃, the covariance that the constraint holds for, and W = L⁺, so that
 // W Θ̃ Wᵀ = I.                                                                                  docs/method.md (4) (24)
 //
-// Any such L will do: another one rotates U_B, and the maps undo that rotation. The spectrum reveals ranks, gives
-// `data` covariances and can be regularized. If none of that is needed, a triangle costs a fraction of it.
+// The maps do not depend on the choice of L, because another L only rotates U_B and the maps undo that. The spectrum
+// shows the rank, gives `data` covariances and can be regularized. If none of that is needed, a triangle is cheaper.
 #pragma once
 
 #include <cgmca/regularization.hpp>
@@ -23,8 +23,8 @@ class Whitening {
   virtual Array white(const Array& X) const = 0;     // W X
   virtual Array whitened(const Array& E) const = 0;  // Wᵀ E      E: r×k
   virtual Array coloured(const Array& E) const = 0;  // L E = Θ̃ Wᵀ E
-  // Eᵀ LᵀL E / tr LᵀL: the share of the variance in each direction. From L E, or in fewer operations from H with
-  // HᵀH = LᵀL.
+  // Eᵀ LᵀL E / tr LᵀL: the share of the variance in each direction. It is computed from L E, or with fewer operations
+  // from H E with HᵀH = LᵀL.
   virtual Array shares(const Array& E) const { return share_of(coloured(E)); }
 
  protected:
@@ -36,9 +36,9 @@ class Whitening {
 
 // L = U diag(scale), Θ = U diag(s²) Uᵀ.   U: d×r with orthonormal columns, zero rows for constant features
 //
-// U errs by eps, which is too much for W where features of one domain differ in size by 10¹⁰: an entry of U for a large
-// feature in a direction of small s is of the order s / size. Then U is kept in two more ways (graded.hpp): `inward`, whose
-// entries err by eps s / size, for W = diag(1/scale) inwardᵀ, and `outward`, by eps size / s, for L.
+// U has errors of eps. This is too much for W if features of one domain differ in size by 10¹⁰, because the entry of U for
+// a large feature in a direction of small s is of the order s / size. Then U is stored in two more versions (graded.hpp):
+// `inward` with errors of eps s / size for W = diag(1/scale) inwardᵀ, and `outward` with errors of eps size / s for L.
 class SpectrumWhitening final : public Whitening {
  public:
   SpectrumWhitening(const Array& U_, Vector s_, Vector scale_)
@@ -70,13 +70,13 @@ class SpectrumWhitening final : public Whitening {
         outward(std::move(outward_)) {}
 };
 
-// The features that vary, and how many there are in all: what is known of them goes to their places.
+// The places of the features that vary among all features.
 struct Varying {
   linalg::Indices places;
   Index features;
 };
 
-// L = [R, R C]ᵀ for the features that vary: those after the first r are determined by the first, as their combinations C.
+// L = [R, R C]ᵀ for the features that vary. The first r are independent, and the others are their combinations C.
 // N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - Q Qᵀ) with an orthonormal basis Q of N.   (47)
 //   R: r×r upper triangular, C: r×e, or empty: then L = Rᵀ and W = R⁻ᵀ
 class TriangleWhitening final : public Whitening {
@@ -113,12 +113,12 @@ class WideWhitening final : public Whitening {
   Vector v_;
 };
 
-// A domain whitened, and what the later stages need to know of it.
+// A whitened domain, and the numbers of it that later stages need.
 struct WhitenedDomain {
   std::shared_ptr<const Whitening> whitening;
-  Index features = 0;       // d of the measurements, the unit of ridges; tuning has fewer coordinates
+  Index features = 0;       // d, the unit of ridges, also where tuning works in fewer coordinates
   Vector mean;              // d, of the features as they are
-  Vector scale;             // D: d, what they were divided by before all that follows; empty: 1
+  Vector scale;             // D: d, the divisors of the features before whitening; empty: 1
   double total_weight = 0;  // of its samples, extra ones included
   Vector variance;          // d: diagonal of Θ, of Θ̃ once regularized
   double trace = 0;         // tr Θ

@@ -49,15 +49,15 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Where it is. A remote back end has its own memory, so samples should be transferred once. Products are so much
-  // faster there than factorizations that spectra of well-conditioned matrices may come from their squares.
+  // A remote back end has its own memory, so samples should be transferred once. Products are so much faster there than
+  // factorizations that spectra of well-conditioned matrices may come from their squares.
   virtual std::string name() const { return "cpu"; }
   virtual bool remote() const { return false; }
   // Throws DeviceError, with the figures, if there is no room for so many more numbers.
   virtual void require_room(double /*numbers*/, const std::string& /*what_for*/) const {}
   // Whether samples are already in the memory of a remote back end, which alone can read them.
   virtual bool holds(const SampleView& /*X*/) const { return false; }
-  // Until all that was asked for is done: nothing reads a caller's memory any more, and others may read its results.
+  // Waits until all operations are done. Afterwards nothing reads a caller's memory, and other threads may read results.
   virtual void wait() const {}
   virtual bool within(const SampleView& X, double limit) const = 0;                 // all |x| <= limit, none NaN
   virtual Matrix fetched(const SampleView& X, Index first, Index count) const = 0;  // on the host, as doubles
@@ -71,8 +71,8 @@ class Backend {
   virtual void assign(const Array& to, const Array& A) const = 0;
   virtual void assign_lower_from_upper(const Array& A) const = 0;
 
-  // Samples first … first + count - 1 of all domains, one above the other, as (x - origin) - mean; only the features
-  // named, if any are.   origin, mean: p
+  // (x - origin) - mean of samples first … first + count - 1, all domains one above the other. `features` selects some
+  // of the features; null stands for all.   origin, mean: p
   virtual Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
                      const Indices* features = nullptr) const = 0;
   // All samples so, transposed: n × features.
@@ -135,8 +135,8 @@ class Backend {
   virtual ArraySvd full_svd(const Array& A) const = 0;
   virtual ArrayEigen symmetric_eigen(const Array& A) const = 0;    // upper triangle read
   virtual Vector symmetric_eigenvalues(const Array& A) const = 0;  // descending
-  // Upper triangle read. `known` are bounds for a matrix that A exceeds by a semidefinite one, so that its `smallest`
-  // still holds.
+  // Bounds of the spectrum of A (upper triangle). `known` are bounds of an A₀ with A - A₀ positive semidefinite, so that
+  // its `smallest` holds for A too.
   virtual SpectrumBounds spectrum_bounds(const Array& A, const SpectrumBounds& known) const = 0;
 
   // What is composed of these.

@@ -39,7 +39,7 @@ class Cpu final : public Backend {
   bool within(const SampleView& X, double limit) const override {
     return X.visit([&](const auto& samples) {
       std::atomic<bool> all = true;
-      by_columns(samples.rows(), samples.cols(), [&](Index first, Index count) {
+      parallel_for_columns(samples.rows(), samples.cols(), [&](Index first, Index count) {
         const auto part = samples.middleCols(first, count).template cast<double>();
         if (!(part.cwiseAbs().array() <= limit).all()) all = false;
       });
@@ -100,16 +100,16 @@ class Cpu final : public Backend {
         }
       }
     };
-    if (n >= 1000) return side_by_side(tiles, copy_below);
+    if (n >= 1000) return parallel_for(tiles, copy_below);
     for (Index k = 0; k < tiles; ++k) copy_below(k);
   }
 
   Array load(const MatchedSamples& X, Index first, Index count, const Vector& origin, const Vector& mean,
              const Indices* features) const override {
-    const Index height = features == nullptr ? origin.size() : static_cast<Index>(features->size());
+    const Index height = features == nullptr ? origin.size() : std::ssize(*features);
     const auto memory = tile_memory(height * count);
     Eigen::Map<Matrix> tile(memory->data(), height, count);
-    by_columns(tile.rows(), count, [&](Index from, Index some) {
+    parallel_for_columns(tile.rows(), count, [&](Index from, Index some) {
       Index start = 0, named = 0;  // the domain's first feature; how many of those named are filled in
       for (const SampleView& domain : X) {
         domain.visit([&](const auto& samples) {
@@ -122,7 +122,7 @@ class Cpu final : public Backend {
             return;
           }
           Index end = named;
-          while (end < tile.rows() && (*features)[static_cast<std::size_t>(end)] < start + d) ++end;
+          while (end < tile.rows() && (*features)[end] < start + d) ++end;
           const std::vector<Run> runs = runs_of(*features, named, end);
           for (Index j = from; j < from + some; ++j) {
             for (const auto& [place, feature, length] : runs) {
@@ -140,9 +140,9 @@ class Cpu final : public Backend {
   }
   Array load_transposed(const MatchedSamples& X, const Vector& origin, const Vector& mean,
                         const Indices& features) const override {
-    const Index n = X.front().cols(), a = static_cast<Index>(features.size());
+    const Index n = X.front().cols(), a = std::ssize(features);
     Matrix result(n, a);
-    by_columns(a, n, [&](Index first, Index count) {
+    parallel_for_columns(a, n, [&](Index first, Index count) {
       const Matrix tile = view(load(X, first, count, origin, mean, &features));
       result.middleRows(first, count) = tile.transpose();
     });
@@ -167,22 +167,21 @@ class Cpu final : public Backend {
     return upload(view(A)(rows, columns));
   }
   Array gather_rows(const Array& A, const Indices& rows) const override {
-    return upload(
-        filled(static_cast<Index>(rows.size()), A.cols(), [&rows, A = view(A)](auto to, Index first, Index count) {
-          to = A.middleCols(first, count)(rows, Eigen::all);
-        }));
+    return upload(filled(std::ssize(rows), A.cols(), [&rows, A = view(A)](auto to, Index first, Index count) {
+      to = A.middleCols(first, count)(rows, Eigen::all);
+    }));
   }
   Array gather_transposed_rows(const Array& A, const Indices& rows) const override {
-    const auto a = static_cast<Index>(rows.size());
+    const auto a = std::ssize(rows);
     const View Z = view(A);
     Matrix result(Z.cols(), a);
-    by_columns(a, Z.cols(), [&](Index first, Index count) {
+    parallel_for_columns(a, Z.cols(), [&](Index first, Index count) {
       constexpr Index tile = 32;  // so that both matrices are read and written in whole cache lines
       for (Index j = first; j < first + count; j += tile) {
         const Index end = std::min(j + tile, first + count);
         for (Index k = 0; k < a; ++k) {
           for (Index column = j; column < end; ++column) {
-            result(column, k) = Z(rows[static_cast<std::size_t>(k)], column);
+            result(column, k) = Z(rows[k], column);
           }
         }
       }
@@ -197,8 +196,8 @@ class Cpu final : public Backend {
   }
   void assign_at(const Array& to, const Indices& rows, const Indices& columns, const Array& A) const override {
     View all = view(to);
-    by_columns(A.rows(), A.cols(), [&, A = view(A)](Index first, Index count) {
-      for (Index j = first; j < first + count; ++j) all(rows, columns[static_cast<std::size_t>(j)]) = A.col(j);
+    parallel_for_columns(A.rows(), A.cols(), [&, A = view(A)](Index first, Index count) {
+      for (Index j = first; j < first + count; ++j) all(rows, columns[j]) = A.col(j);
     });
   }
   void zero_columns(const Array& A, const Indices& columns) const override {
@@ -231,7 +230,7 @@ class Cpu final : public Backend {
   Vector column_squared_norms(const Array& A) const override {
     const View all = view(A);
     Vector result(A.cols());
-    by_columns(A.rows(), A.cols(), [&](Index first, Index count) {
+    parallel_for_columns(A.rows(), A.cols(), [&](Index first, Index count) {
       result.segment(first, count) = all.middleCols(first, count).colwise().squaredNorm();
     });
     return result;

@@ -17,8 +17,8 @@ constexpr Index kBlock = 8;  // columns: few, since a space of as many dimension
 constexpr random_numbers::Purpose kLanczosStart{6};
 constexpr Index kMostBeyond = 24;  // triplets that may be added to those wanted, to end with a gap
 
-// X = A along + next beyond, with next orthonormal and orthogonal to the orthonormal A. Twice, since once leaves what
-// cancellation makes large.
+// X = A along + next beyond, with `next` orthonormal and orthogonal to the orthonormal A. The projection is done twice,
+// because cancellation makes the error of the first one large.
 struct Orthogonalized {
   Array next;
   Matrix along, beyond;
@@ -95,9 +95,9 @@ class Lanczos {
   Matrix R_, beyond_;
 };
 
-// How many triplets to take: at least `least`, and so many that no further one is equal to them up to rounding and that
+// The number w >= `least` of triplets to take, such that no further one equals them to rounding and that
 // σ_w² - σ_{w+1}² exceeds the error of the proof, n² eps σ_1² (Rump: Verification of positive definiteness, 2006). 0 if
-// there is no such number yet, or if triplets up to it have not converged.
+// there is no such number yet, or if the first w triplets have not converged.
 Index ending_with_gap(const Vector& s, const Vector& residuals, Index least, Index n, double tie) {
   const double rounding = 8 * static_cast<double>(n) * static_cast<double>(n) * kEpsilon * s(0) * s(0);
   const Index last = std::min(least + kMostBeyond, s.size() - 1);

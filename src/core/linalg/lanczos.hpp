@@ -9,8 +9,8 @@ namespace cgmca::linalg {
 
 // At least `wanted` + 1 leading triplets of B, and all that are within 16·`tie` of the last of them; U, s and V have as
 // many columns and entries. As accurate as those of an SVD: ‖B v - σ u‖ and ‖Bᵀ u - σ v‖ are rounding errors of σ_1.
-// Nothing if that takes more than a third of B's dimensions, where the values do not end with a gap, or where it
-// cannot be proven that none was missed.
+// Returns nothing if that takes more than a third of B's dimensions, if the values do not end with a gap, or if it cannot
+// be proven that none was missed.
 //
 // Block Lanczos bidiagonalization (Golub and Kahan) with both bases kept orthonormal: B V = Q R, Bᵀ Q = V Rᵀ + what the
 // next block of V is made of. The proof: with θ between σ_w and what follows it, θ² I + V Σ² Vᵀ - BᵀB has a Cholesky

@@ -12,7 +12,7 @@
 
 namespace cgmca::linalg {
 
-// What all calls so far cost, on all threads: nominal floating point operations, which need no clock, and seconds.
+// The cost of all calls so far, on all threads: nominal floating point operations, and seconds.
 enum class Work { product, triangle, gram, qr, eigen, svd };
 inline constexpr std::array kWorks = {Work::product, Work::triangle, Work::gram, Work::qr, Work::eigen, Work::svd};
 const char* name(Work work);
@@ -84,7 +84,7 @@ Vector symmetric_eigenvalues(const MatrixView& A);  // descending
 struct SpectrumBounds {
   double largest = 0, smallest = 0;
 };
-// Only the eigenvalues in (low, high] and their vectors, which costs a third where they are few.
+// Only the eigenvalues in (low, high] and their vectors. If they are few, this costs a third.
 SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high);
 
 // Upper triangular R with RᵀR = X ᵀX, for X of any shape m×p.

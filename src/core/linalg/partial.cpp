@@ -45,7 +45,7 @@ std::optional<Matrix> leading_tridiagonal(const Vector& diagonal, const Vector& 
   return Matrix(Z(Eigen::all, order));
 }
 
-// Power iteration from a vector with no structure: λ_max of symmetric A (upper triangle read), from below.
+// A lower bound of λ_max of symmetric A (upper triangle read), by power iteration from a random vector.
 double largest_eigenvalue(const MatrixView& A) {
   constexpr int most = 30, least = 5;
   const Index n = A.rows();

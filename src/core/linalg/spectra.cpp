@@ -67,7 +67,7 @@ std::optional<Svd> by_jacobi(Matrix A, Vectors vectors) {
   std::vector<double> stat(std::max<std::size_t>(6, static_cast<std::size_t>(m + n)));
   const lapack_int info =
       LAPACKE_dgesvj_work(LAPACK_COL_MAJOR, 'G', 'U', 'V', narrow(m), narrow(n), A.data(), leading(A), s.data(), 0,
-                          V.data(), leading(V), stat.data(), narrow(static_cast<Index>(stat.size())));
+                          V.data(), leading(V), stat.data(), narrow(std::ssize(stat)));
   if (info < 0) check("gesvj", info);
   if (info > 0 || !s.allFinite()) return {};
   s *= stat[0];

@@ -13,7 +13,8 @@ namespace cgmca::linalg {
 // Calls change(columns, first, count) for the columns of A from `first` on.
 template <class Matrices, class Change>
 void change(Matrices A, const Change& change) {
-  by_columns(A.rows(), A.cols(), [&](Index first, Index count) { change(A.middleCols(first, count), first, count); });
+  parallel_for_columns(A.rows(), A.cols(),
+                       [&](Index first, Index count) { change(A.middleCols(first, count), first, count); });
 }
 
 // An m×n matrix of what fill(columns, first, count) puts into it: the thread that first touches new memory clears it.
@@ -43,7 +44,7 @@ struct Run {
 inline std::vector<Run> runs_of(const Indices& features, Index first, Index end) {
   std::vector<Run> runs;
   for (Index place = first; place < end; ++place) {
-    const Index feature = features[static_cast<std::size_t>(place)];
+    const Index feature = features[place];
     if (!runs.empty() && runs.back().feature + runs.back().length == feature) {
       ++runs.back().length;
     } else {

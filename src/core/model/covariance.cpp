@@ -97,7 +97,7 @@ Covariance Covariance::diagonal(const VectorView& sd) {
   Matrix U = Matrix::Zero(k, c);
   Vector s(c);
   for (Index j = 0; j < c; ++j) {
-    const Index feature = order[static_cast<std::size_t>(j)];
+    const Index feature = order[j];
     U(feature, j) = 1;
     s(j) = sd(feature);
   }

@@ -34,8 +34,8 @@ std::vector<bool> reached_from_first(const MatrixView& w) {
     const Index i = waiting.back();
     waiting.pop_back();
     for (Index j = 0; j < w.rows(); ++j) {
-      if (w(i, j) == 0 || reached[static_cast<std::size_t>(j)]) continue;
-      reached[static_cast<std::size_t>(j)] = true;
+      if (w(i, j) == 0 || reached[j]) continue;
+      reached[j] = true;
       waiting.push_back(j);
     }
   }

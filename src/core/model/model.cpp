@@ -31,21 +31,19 @@ std::string listed(const std::vector<int>& domains) {
 }  // namespace
 
 Certificate::Certificate(Index domains) {
-  const auto m = static_cast<std::size_t>(domains);
-  constraint_residuals.resize(m);
-  constrained.resize(m);
-  ranks.resize(m);
-  covariance_ranks.resize(m);
-  tolerances.resize(m);
-  weights = Matrix::Ones(domains, domains) - Matrix::Identity(domains, domains);
+  constraint_residuals.resize(domains);
+  constrained.resize(domains);
+  ranks.resize(domains);
+  covariance_ranks.resize(domains);
+  tolerances.resize(domains);
+  edge_weights = Matrix::Ones(domains, domains) - Matrix::Identity(domains, domains);
 }
 
 FitSettings::FitSettings(Index domains) {
-  const auto m = static_cast<std::size_t>(domains);
-  covariance.assign(m, "matrix");
-  components.resize(m);
-  max_rank.resize(m);
-  ridge.resize(m);
+  covariance.assign(domains, "matrix");
+  components.resize(domains);
+  max_rank.resize(domains);
+  ridge.resize(domains);
 }
 
 Model::Model(Index count_)
@@ -61,20 +59,20 @@ Matrix DomainMap::scaled_weights() const { return scale.size() == 0 ? weights : 
 
 Vector DomainMap::covariance_spectrum() const { return linalg::symmetric_eigenvalues(linalg::AtB(mixing, mixing)); }
 
-void DomainMap::check_features(Domain domain, const MatrixView& X) const {
-  if (X.rows() == features()) return;
+void DomainMap::check_features(Domain domain, Index given) const {
+  if (given == features()) return;
   throw WrongDimension(fmt::format("domain {} of this model has {} features, the samples given have {}", number(domain),
-                                   features(), X.rows()));
+                                   features(), given));
 }
 
 const DomainMap& Model::domain(Domain domain) const {
   if (number(domain) < 1 || number(domain) > count()) {
     throw MissingDomain(fmt::format("the model has {} domains; there is no domain {}", count(), number(domain)));
   }
-  if (domains[slot(domain)]) return *domains[slot(domain)];
+  if (domains[domain]) return *domains[domain];
   std::vector<int> held;
   for (int i = 1; i <= static_cast<int>(count()); ++i) {
-    if (domains[slot(Domain{i})]) held.push_back(i);
+    if (domains[Domain{i}]) held.push_back(i);
   }
   throw MissingDomain(
       fmt::format("this model holds only {}; the operation needs domain {} too. "
@@ -99,9 +97,9 @@ Matrix Model::score_covariance(Domain i, Domain j) const {
     const Index m = std::min({R.rows(), R.cols(), s.size()});
     R.topLeftCorner(m, m).diagonal() = s.head(m);
   } else if (i < j) {
-    return score_covariances[slot(i)][slot(j)];
+    return score_covariances[i][j];
   } else {
-    return score_covariances[slot(j)][slot(i)].transpose();
+    return score_covariances[j][i].transpose();
   }
   return R;
 }
@@ -109,7 +107,7 @@ Matrix Model::score_covariance(Domain i, Domain j) const {
 Matrix Model::cross_loadings(Domain i, Domain j) const {
   const DomainMap &to = domain(i), &from = domain(j);
   if (i == j) return to.loadings.leftCols(to.scores());
-  if (count() > 2) return to.cross_loadings[slot(j)];
+  if (count() > 2) return to.cross_loadings[j];
   Matrix L = Matrix::Zero(to.features(), from.scores());
   const Index m = std::min({from.scores(), to.loadings.cols(), certificate.singular_B.size()});
   L.leftCols(m) = to.loadings.leftCols(m) * certificate.singular_B.head(m).asDiagonal();
@@ -119,7 +117,7 @@ Matrix Model::cross_loadings(Domain i, Domain j) const {
 // Θ̃ = α Θ + β D². A variance below 1e-9 of β is lost in the rounding of that sum.
 Vector Model::sample_variance(Domain domain) const {
   const DomainMap& map = this->domain(domain);
-  const Regularized& covariance = certificate.constrained[slot(domain)];
+  const Regularized& covariance = certificate.constrained[domain];
   if (covariance.plain()) return map.variance;
   Vector ridge = Vector::Constant(map.features(), covariance.ridge);
   if (map.scale.size() > 0) ridge.array() *= map.scale.array().square();
@@ -131,7 +129,7 @@ Vector Model::sample_variance(Domain domain) const {
 // T Θ Tᵀ = (I - β T D² Tᵀ) / α, because T Θ̃ Tᵀ = I
 Matrix Model::sample_score_covariance(Domain domain) const {
   const DomainMap& map = this->domain(domain);
-  const Regularized& covariance = certificate.constrained[slot(domain)];
+  const Regularized& covariance = certificate.constrained[domain];
   const Index c = map.scores();
   if (covariance.plain()) return Matrix::Identity(c, c);
   const Matrix T = map.scaled_weights();
@@ -163,7 +161,7 @@ Model Model::fitted() const {
   result.certificate.constrained.resize(m);
   const bool two = m == 2;
   result.score_covariances.resize(two ? 0 : m);
-  for (std::vector<Matrix>& row : result.score_covariances) row.resize(m);
+  for (ByDomain<Matrix>& row : result.score_covariances) row.resize(m);
   for (std::optional<DomainMap>& map : result.domains) {
     if (map) map->cross_loadings.resize(two ? 0 : m);
   }
@@ -184,16 +182,16 @@ Pattern Model::together(std::vector<Domain> these) const {
 
 const Addition* Model::addition(Domain domain) const {
   const Index later = number(domain) - 1 - fitted_count();
-  return later < 0 ? nullptr : &additions[static_cast<std::size_t>(later)];
+  return later < 0 ? nullptr : &additions[later];
 }
 
 Model Model::only(Domain domain) const {
   this->domain(domain);
   Model part = *this;
-  for (const Domain absent : others(domain)) part.domains[slot(absent)].reset();
+  for (const Domain absent : others(domain)) part.domains[absent].reset();
   if (count() > 2) {
     part.score_covariances.assign(domains.size(), none(count()));
-    part.domains[slot(domain)]->cross_loadings = none(count());
+    part.domains[domain]->cross_loadings = none(count());
   }
   return part;
 }
@@ -226,7 +224,7 @@ void apply_into(const Model& model, Domain domain, const Eigen::Ref<const Eigen:
 
 Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device) {
   const DomainMap& map = model.domain(domain);
-  map.check_features(domain, X);
+  map.check_features(domain, X.rows());
   return linalg::affine(backend_of(device), map.mixing, map.weights, X, map.mean, Vector::Zero(map.mixing.rows()));
 }
 

@@ -21,25 +21,23 @@ using Json = nlohmann::json;
 constexpr const char* kModelFormat = "cgmca-model";
 const FormatVersions kVersions(1, 3, 3);
 
-Domain at(std::size_t i) { return static_cast<Domain>(i + 1); }
-
 std::string of_two(const std::string& name, std::size_t i, std::size_t j) {
   return fmt::format("{}{}_{}", name, i + 1, j + 1);
 }
 
 // Two domains compared by weight 1 need neither a graph nor a search.
-bool is_simple(const Model& model) { return model.count() == 2 && model.certificate.weights(0, 1) == 1; }
+bool is_simple(const Model& model) { return model.count() == 2 && model.certificate.edge_weights(0, 1) == 1; }
 
 void save_settings(TensorWriter& file, const FitSettings& settings) {
   for (std::size_t i = 0; i < settings.covariance.size(); ++i) {
-    file.set(numbered("setting_covariance", at(i)), settings.covariance[i]);
-    file.set(numbered("setting_components", at(i)), settings.components[i]);
-    file.set(numbered("setting_max_rank", at(i)), settings.max_rank[i]);
+    file.set(numbered("setting_covariance", domain_at(i)), settings.covariance[i]);
+    file.set(numbered("setting_components", domain_at(i)), settings.components[i]);
+    file.set(numbered("setting_max_rank", domain_at(i)), settings.max_rank[i]);
     const Ridge& ridge = settings.ridge[i];
     if (ridge.automatic) {
-      file.set(numbered("setting_ridge", at(i)), "auto");
+      file.set(numbered("setting_ridge", domain_at(i)), "auto");
     } else {
-      file.set(numbered("setting_ridge", at(i)), ridge.value);
+      file.set(numbered("setting_ridge", domain_at(i)), ridge.value);
     }
   }
   if (settings.rank_tol) file.set("setting_rank_tol", *settings.rank_tol);
@@ -73,10 +71,10 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
   FitSettings settings(static_cast<Index>(domains));
   if (!file.has_text(numbered("setting_covariance", Domain::one))) return settings;
   for (std::size_t i = 0; i < domains; ++i) {
-    settings.covariance[i] = file.text(numbered("setting_covariance", at(i)));
-    settings.components[i] = file.integer(numbered("setting_components", at(i)), 0);
-    settings.max_rank[i] = file.integer(numbered("setting_max_rank", at(i)), 0);
-    const std::string ridge = numbered("setting_ridge", at(i));
+    settings.covariance[i] = file.text(numbered("setting_covariance", domain_at(i)));
+    settings.components[i] = file.integer(numbered("setting_components", domain_at(i)), 0);
+    settings.max_rank[i] = file.integer(numbered("setting_max_rank", domain_at(i)), 0);
+    const std::string ridge = numbered("setting_ridge", domain_at(i));
     settings.ridge[i] = file.text(ridge) == "auto" ? Ridge::from_data() : Ridge(file.real(ridge));
   }
   if (file.has_text("setting_rank_tol")) settings.rank_tol = file.real("setting_rank_tol");
@@ -95,7 +93,7 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
 }
 
 void save_map(TensorWriter& file, std::size_t i, const DomainMap& map) {
-  const Domain domain = at(i);
+  const Domain domain = domain_at(i);
   file.add_vector(numbered("mean", domain), map.mean);
   file.add_vector(numbered("variance", domain), map.variance);
   if (map.scale.size() > 0) file.add_vector(numbered("scale", domain), map.scale);
@@ -134,34 +132,34 @@ DomainMap load_map(const TensorReader& file, Domain domain, Index k, Index c, In
 void save_domain_facts(TensorWriter& file, const Model& model) {
   const Certificate& certificate = model.certificate;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
-    file.set(numbered("covariance", at(i)), model.covariances[i]);
-    file.set(numbered("rank", at(i)), certificate.ranks[i]);
-    file.set(numbered("covariance_rank", at(i)), certificate.covariance_ranks[i]);
-    file.set(numbered("constraint_residual", at(i)), certificate.constraint_residuals[i]);
-    file.set(numbered("tolerance", at(i)), certificate.tolerances[i]);
-    file.set(numbered("constrained_data", at(i)), certificate.constrained[i].data);
-    file.set(numbered("constrained_ridge", at(i)), certificate.constrained[i].ridge);
-    file.set(numbered("constrained_samples", at(i)), certificate.constrained[i].samples);
+    file.set(numbered("covariance", domain_at(i)), model.covariances[i]);
+    file.set(numbered("rank", domain_at(i)), certificate.ranks[i]);
+    file.set(numbered("covariance_rank", domain_at(i)), certificate.covariance_ranks[i]);
+    file.set(numbered("constraint_residual", domain_at(i)), certificate.constraint_residuals[i]);
+    file.set(numbered("tolerance", domain_at(i)), certificate.tolerances[i]);
+    file.set(numbered("constrained_data", domain_at(i)), certificate.constrained[i].data);
+    file.set(numbered("constrained_ridge", domain_at(i)), certificate.constrained[i].ridge);
+    file.set(numbered("constrained_samples", domain_at(i)), certificate.constrained[i].samples);
   }
 }
 
 void load_domain_facts(const TensorReader& file, Model& model) {
   Certificate& certificate = model.certificate;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
-    model.covariances[i] = file.text(numbered("covariance", at(i)));
-    certificate.ranks[i] = file.integer(numbered("rank", at(i)), 1);
-    certificate.covariance_ranks[i] = file.integer(numbered("covariance_rank", at(i)), 1);
-    certificate.constraint_residuals[i] = file.real(numbered("constraint_residual", at(i)));
-    certificate.tolerances[i] = file.real(numbered("tolerance", at(i)));
-    certificate.constrained[i] = {file.real(numbered("constrained_data", at(i))),
-                                  file.real(numbered("constrained_ridge", at(i))),
-                                  file.integer(numbered("constrained_samples", at(i)), 2)};
+    model.covariances[i] = file.text(numbered("covariance", domain_at(i)));
+    certificate.ranks[i] = file.integer(numbered("rank", domain_at(i)), 1);
+    certificate.covariance_ranks[i] = file.integer(numbered("covariance_rank", domain_at(i)), 1);
+    certificate.constraint_residuals[i] = file.real(numbered("constraint_residual", domain_at(i)));
+    certificate.tolerances[i] = file.real(numbered("tolerance", domain_at(i)));
+    certificate.constrained[i] = {file.real(numbered("constrained_data", domain_at(i))),
+                                  file.real(numbered("constrained_ridge", domain_at(i))),
+                                  file.integer(numbered("constrained_samples", domain_at(i)), 2)};
   }
 }
 
 // Of models that are not simple: the graph, how the optimum was proved, and the search.
 void save_proof(TensorWriter& file, const Certificate& certificate) {
-  file.add("graph", certificate.weights);
+  file.add("graph", certificate.edge_weights);
   file.set("certified", certificate.certified ? "true" : "false");
   file.set("gap", certificate.gap);
   file.set("proof", certificate.proof);
@@ -200,7 +198,7 @@ void load_proof(const TensorReader& file, Certificate& certificate, Index domain
   if (weights.minCoeff() < 0 || weights != weights.transpose() || weights.diagonal().any()) {
     file.fail("'graph' is not symmetric, of weights of at least 0, with zeros on the diagonal");
   }
-  certificate.weights = weights;
+  certificate.edge_weights = weights;
   certificate.certified = load_bool(file, "certified");
   certificate.gap = file.real("gap");
   certificate.proof = file.text("proof");
@@ -214,7 +212,7 @@ void load_pairs(const TensorReader& file, Model& model) {
   const std::size_t m = model.domains.size();
   const std::vector<Index>& c = model.certificate.covariance_ranks;
   model.score_covariances.resize(m);
-  for (std::vector<Matrix>& row : model.score_covariances) row.resize(m);
+  for (ByDomain<Matrix>& row : model.score_covariances) row.resize(m);
   for (std::size_t i = 0; i < m; ++i) {
     if (!model.domains[i]) continue;
     DomainMap& map = *model.domains[i];
@@ -312,9 +310,9 @@ Model Model::unpack(const TensorReader& file) {
   }
   bool any = false;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
-    if (!file.has(numbered("mean", at(i)))) continue;
+    if (!file.has(numbered("mean", domain_at(i)))) continue;
     const Index q = two && i < 2 ? std::min(std::max(c[0], c[1]), certificate.ranks[i]) : c[i];
-    model.domains[i] = load_map(file, at(i), model.common_dimension, c[i], q);
+    model.domains[i] = load_map(file, domain_at(i), model.common_dimension, c[i], q);
     any = true;
   }
   if (model.settings.towards == Towards::identity) {

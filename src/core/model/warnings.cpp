@@ -42,7 +42,7 @@ void warn_of_units(const Model& model, std::vector<std::string>& result) {
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
     const bool used = !is_plain(model, i) || model.certificate.ranks[i] == model.settings.max_rank[i];
     if (!used || !model.domains[i]) continue;
-    const auto domain = static_cast<Domain>(i + 1);
+    const auto domain = domain_at(i);
     const Vector variance = model.sample_variance(domain);
     std::string sentence = units_decide(domain, variance.array().isNaN().select(0, variance));
     if (!sentence.empty()) result.push_back(std::move(sentence));
@@ -157,8 +157,8 @@ void warn_of_additions(const Model& model, std::vector<std::string>& result) {
                       "with say nothing of some of its directions, which are chosen by its own variance",
                       number(domain)));
     }
-    const Index rank = model.certificate.ranks[slot(domain)];
-    const Regularized& constrained = model.certificate.constrained[slot(domain)];
+    const Index rank = model.certificate.ranks[domain];
+    const Regularized& constrained = model.certificate.constrained[domain];
     if (addition->samples - 1 <= rank && constrained.plain()) {
       result.push_back(
           fmt::format("domain {} was added from {} matched samples and has rank {}: every direction can be matched "

@@ -48,22 +48,22 @@ Admm::Admm(const Dual& dual, DualPoint start, const Point& D, double penalty)
 //   r Λ_t + tr M I = R_t,   (c + 1) M + (Σ_t μ_t tr Λ_t) I = P
 void Admm::solve_domain(Index i) {
   const Index r = dual_.problem().rank(i), c = dual_.problem().covariance_rank(i);
-  Matrix P = Z_[at(i)] + (Y_[at(i)] - Matrix::Identity(r, r)) / rho_;
+  Matrix P = Z_[i] + (Y_[i] - Matrix::Identity(r, r)) / rho_;
   std::vector<Matrix> R;
   double trace_R = 0;
   for (Index t = 0; t < dual_.channels(); ++t) {
     const Index width = dual_.channel(t).width(i), first = dual_.offset(t, i), size = r * width;
     const double copies = real(dual_.channel(t).copies);
-    const Matrix T = S_[at(t)].block(first, first, size, size) + X_[at(t)].block(first, first, size, size) / rho_;
+    const Matrix T = S_[t].block(first, first, size, size) + X_[t].block(first, first, size, size) / rho_;
     R.push_back(trace_over_r(T, r, width) - Matrix::Identity(width, width) / rho_);
     trace_R += copies * R.back().trace();
     if (width > 0) P += copies * trace_over_c(T, r, width);
   }
   const double trace_M = P.trace() - trace_R, trace_lambda = (trace_R - real(c) * trace_M) / real(r);
-  y_.M[at(i)] = (P - trace_lambda * Matrix::Identity(r, r)) / real(c + 1);
+  y_.M[i] = (P - trace_lambda * Matrix::Identity(r, r)) / real(c + 1);
   for (Index t = 0; t < dual_.channels(); ++t) {
-    const Matrix& R_t = R[at(t)];
-    y_.lambda[at(t)][at(i)] = (R_t - trace_M * Matrix::Identity(R_t.rows(), R_t.rows())) / real(r);
+    const Matrix& R_t = R[t];
+    y_.lambda[t][i] = (R_t - trace_M * Matrix::Identity(R_t.rows(), R_t.rows())) / real(r);
   }
 }
 
@@ -78,11 +78,11 @@ void Admm::step() {
   const Index m = dual_.problem().domains(), channels = dual_.channels();
   for (Index i = 0; i < m; ++i) solve_domain(i);
   const auto part = [&](Index task) {
-    if (task < channels) return split(dual_.K(task, y_), S_[at(task)], X_[at(task)]);
-    const auto i = at(task - channels);
+    if (task < channels) return split(dual_.K(task, y_), S_[task], X_[task]);
+    const auto i = task - channels;
     split(y_.M[i], Z_[i], Y_[i]);
   };
-  if (S_[0].rows() >= worthwhile) return side_by_side(channels + m, part);
+  if (S_[0].rows() >= worthwhile) return parallel_for(channels + m, part);
   for (Index task = 0; task < channels + m; ++task) part(task);
 }
 
@@ -95,7 +95,7 @@ DualPoint Admm::point() const {
 Point Admm::relaxed() const {
   std::vector<Matrix> leading;
   for (Index t = 0; t < dual_.channels(); ++t) {
-    leading.push_back(linalg::symmetric_eigen(X_[at(t)]).Q.leftCols(dual_.channel(t).copies));
+    leading.push_back(linalg::symmetric_eigen(X_[t]).Q.leftCols(dual_.channel(t).copies));
   }
   return dual_.unstacked(leading);
 }

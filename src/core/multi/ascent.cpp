@@ -17,10 +17,10 @@ namespace {
 double sweep(const MatchingProblem& problem, Point& D) {
   double half = 0;
   for (Index i = 0; i < problem.domains(); ++i) {
-    Matrix& D_i = D[static_cast<std::size_t>(i)];
+    Matrix& D_i = D[i];
     Matrix before = Matrix::Zero(D_i.rows(), D_i.cols()), after = before;  // G_i by domains already stepped, and others
     for (Index j = 0; j < problem.domains(); ++j) {
-      if (problem.edge(i, j)) (j < i ? before : after) += problem.pull(i, j, D[static_cast<std::size_t>(j)]);
+      if (problem.edge(i, j)) (j < i ? before : after) += problem.pull(i, j, D[j]);
     }
     const Matrix G = before + after;
     const double size = G.norm();
@@ -225,7 +225,7 @@ Point turned(const MatchingProblem& problem, const Point& D, const MatrixView& R
   for (Index i = 0; i < problem.domains(); ++i) {
     const Matrix& J = problem.lift(i);
     const Matrix turn = linalg::ABC(J.transpose(), R, J);
-    result.push_back(linalg::polar(linalg::AB(turn, D[static_cast<std::size_t>(i)])));
+    result.push_back(linalg::polar(linalg::AB(turn, D[i])));
   }
   return result;
 }

@@ -36,15 +36,15 @@ std::vector<std::vector<Index>> mixed_vectors(const std::vector<Matrix>& C, cons
   Matrix mixed = Matrix::Zero(U.cols(), U.cols());
   for (const Matrix& C_i : C) mixed = mixed.cwiseMax(ABC(U.transpose(), C_i, U).cwiseAbs() / C_i.norm());
   std::vector<std::vector<Index>> sets;
-  std::vector<bool> taken(at(U.cols()), false);
+  std::vector<bool> taken(U.cols(), false);
   for (Index first = 0; first < U.cols(); ++first) {
-    if (taken[at(first)]) continue;
-    taken[at(first)] = true;
+    if (taken[first]) continue;
+    taken[first] = true;
     std::vector<Index> set = {first};
     for (std::size_t next = 0; next < set.size(); ++next) {
       for (Index q = 0; q < U.cols(); ++q) {
-        if (taken[at(q)] || !(mixed(set[next], q) > thresholds::kCommute)) continue;
-        taken[at(q)] = true;
+        if (taken[q] || !(mixed(set[next], q) > thresholds::kCommute)) continue;
+        taken[q] = true;
         set.push_back(q);
       }
     }
@@ -118,7 +118,7 @@ void factorize_domain(std::vector<CommonBlock>& blocks, const Matrix& C, Index r
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.variance > b.variance; });
-  all.resize(at(rank));
+  all.resize(rank);
   for (CommonBlock& block : blocks) block.F.emplace_back(block.U.cols(), 0);
   for (const Direction& direction : all) {
     Matrix& F = blocks[direction.block].F.back();
@@ -170,7 +170,7 @@ std::vector<CommonBlock> common_blocks(const MatchingProblem& problem, const Mat
   for (const auto& set : several) blocks.push_back({U(Eigen::all, set), false, {}});
   order_blocks(blocks, C, basis);
   for (Index i = 0; i < problem.domains(); ++i) {
-    factorize_domain(blocks, C[at(i)], problem.covariance_rank(i), basis);
+    factorize_domain(blocks, C[i], problem.covariance_rank(i), basis);
   }
   return blocks;
 }

@@ -22,8 +22,8 @@ class Dual {
 
   const MatchingProblem& problem() const { return problem_; }
   const Structure& structure() const { return structure_; }
-  Index channels() const { return static_cast<Index>(structure_.channels.size()); }
-  const Channel& channel(Index t) const { return structure_.channels[static_cast<std::size_t>(t)]; }
+  Index channels() const { return std::ssize(structure_.channels); }
+  const Channel& channel(Index t) const { return structure_.channels[t]; }
   Index size(Index t) const { return offset(t, problem_.domains()); }  // p_t
   Index offset(Index t, Index i) const;                                // where domain i begins in K_t
 

@@ -23,7 +23,7 @@ void require(bool holds, const std::string& what) {
 }  // namespace
 
 MatchingProblem::MatchingProblem(std::vector<Matrix> F, std::vector<std::vector<Matrix>> B, const MatrixView& weights)
-    : F_(std::move(F)), B_(std::move(B)), weights_(checked_weights(weights, static_cast<Index>(F_.size()))) {
+    : F_(std::move(F)), B_(std::move(B)), weights_(checked_weights(weights, std::ssize(F_))) {
   check_shapes();
   H_.resize(F_.size());
   for (Index i = 0; i < domains(); ++i) {
@@ -32,16 +32,16 @@ MatchingProblem::MatchingProblem(std::vector<Matrix> F, std::vector<std::vector<
     require(smallest > std::numeric_limits<double>::epsilon() * static_cast<double>(common_dimension()) * svd.s(0),
             fmt::format("the covariance factor of domain {} has not full column rank", i + 1));
     lift_.push_back(linalg::ABt(svd.U, svd.V));
-    for (Index j = 0; j < domains(); ++j) H_[at(i)].push_back(linalg::AtB(this->F(i), this->F(j)));
+    for (Index j = 0; j < domains(); ++j) H_[i].push_back(linalg::AtB(this->F(i), this->F(j)));
   }
 }
 
 void MatchingProblem::check_shapes() {
   const Index m = domains(), k = common_dimension();
-  require(static_cast<Index>(B_.size()) == m, fmt::format("{} rows of B for {} domains", B_.size(), m));
+  require(std::ssize(B_) == m, fmt::format("{} rows of B for {} domains", B_.size(), m));
   ranks_.assign(F_.size(), 0);
   for (Index i = 0; i < m; ++i) {
-    require(static_cast<Index>(B_[at(i)].size()) == m, fmt::format("row {} of B is not of {} domains", i + 1, m));
+    require(std::ssize(B_[i]) == m, fmt::format("row {} of B is not of {} domains", i + 1, m));
     require(F(i).rows() == k && F(i).cols() >= 1 && F(i).cols() <= k && F(i).allFinite(),
             fmt::format("the covariance factor of domain {} is {}×{}; it must be {}×c with 1 <= c <= {}, and finite",
                         i + 1, F(i).rows(), F(i).cols(), k, k));
@@ -50,7 +50,7 @@ void MatchingProblem::check_shapes() {
     for (Index j = i + 1; j < m; ++j) {
       if (!edge(i, j)) continue;
       for (const auto& [domain, size] : {std::pair(i, B(i, j).rows()), std::pair(j, B(i, j).cols())}) {
-        if (ranks_[at(domain)] == 0) ranks_[at(domain)] = size;
+        if (ranks_[domain] == 0) ranks_[domain] = size;
         require(size == rank(domain), fmt::format("B({}, {}) is {}×{}, but domain {} has rank {}", i + 1, j + 1,
                                                   B(i, j).rows(), B(i, j).cols(), domain + 1, rank(domain)));
       }
@@ -74,7 +74,7 @@ Matrix MatchingProblem::pull(Index i, Index j, const Matrix& D_j) const {
 Matrix MatchingProblem::gradient(Index i, const Point& D) const {
   Matrix G = Matrix::Zero(covariance_rank(i), rank(i));
   for (Index j = 0; j < domains(); ++j) {
-    if (edge(i, j)) G += pull(i, j, D[at(j)]);
+    if (edge(i, j)) G += pull(i, j, D[j]);
   }
   return G;
 }
@@ -83,7 +83,7 @@ double MatchingProblem::value(const Point& D) const {
   double half = 0;
   for (Index i = 0; i < domains(); ++i) {
     for (Index j = 0; j < i; ++j) {
-      if (edge(i, j)) half += pull(i, j, D[at(j)]).cwiseProduct(D[at(i)]).sum();
+      if (edge(i, j)) half += pull(i, j, D[j]).cwiseProduct(D[i]).sum();
     }
   }
   return 2 * half;
@@ -103,7 +103,7 @@ Matrix MatchingProblem::shared_covariance(const Point& D) const {
   for (Index i = 0; i < domains(); ++i) {
     for (Index j = i + 1; j < domains(); ++j) {
       if (!edge(i, j)) continue;
-      const Matrix R = linalg::ABt(DB(D[at(i)], i, j), D[at(j)]);
+      const Matrix R = linalg::ABt(DB(D[i], i, j), D[j]);
       Z += weight(i, j) * linalg::ABC(lift(i), R, lift(j).transpose());
     }
   }
@@ -118,8 +118,8 @@ Matrix MatchingProblem::pairwise_bounds() const {
     }
   }
   Matrix bounds = Matrix::Zero(domains(), domains());
-  side_by_side(static_cast<Index>(edges.size()), [&](Index e) {
-    const auto [i, j] = edges[at(e)];
+  parallel_for(std::ssize(edges), [&](Index e) {
+    const auto [i, j] = edges[e];
     const Vector h = linalg::singular_values(H(i, j)), b = linalg::singular_values(B(i, j));
     const Index both = std::min(h.size(), b.size());
     bounds(i, j) = 2 * weight(i, j) * h.head(both).dot(b.head(both));
@@ -128,9 +128,9 @@ Matrix MatchingProblem::pairwise_bounds() const {
 }
 
 void MatchingProblem::check_feasible(const Point& D) const {
-  require(static_cast<Index>(D.size()) == domains(), fmt::format("a point of {} domains", D.size()));
+  require(std::ssize(D) == domains(), fmt::format("a point of {} domains", D.size()));
   for (Index i = 0; i < domains(); ++i) {
-    const Matrix& D_i = D[at(i)];
+    const Matrix& D_i = D[i];
     const Index c = covariance_rank(i);
     require(D_i.rows() == c && D_i.cols() == rank(i),
             fmt::format("D_{} is {}×{}, not {}×{}", i + 1, D_i.rows(), D_i.cols(), c, rank(i)));
@@ -148,8 +148,8 @@ double distance(const MatchingProblem& problem, const Point& D, const Point& E) 
     for (Index j = i + 1; j < problem.domains(); ++j) {
       // ‖X - Y‖² = 2 ‖H‖² - 2 tr(XᵀY),   tr(XᵀY) = ⟨H (D_j E_jᵀ), (D_i E_iᵀ) H⟩
       const Matrix& H = problem.H(i, j);
-      const Matrix right = linalg::AB(H, DEt[static_cast<std::size_t>(j)]);
-      const Matrix left = linalg::AB(DEt[static_cast<std::size_t>(i)], H);
+      const Matrix right = linalg::AB(H, DEt[j]);
+      const Matrix left = linalg::AB(DEt[i], H);
       apart += problem.weight(i, j) * (H.squaredNorm() - left.cwiseProduct(right).sum());
       size += problem.weight(i, j) * H.squaredNorm();
     }

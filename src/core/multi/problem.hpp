@@ -14,7 +14,6 @@ namespace cgmca::multi {
 
 using Point = std::vector<Matrix>;  // D_i for every domain
 
-inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 inline double real(Index n) { return static_cast<double>(n); }
 
 class MatchingProblem {
@@ -23,14 +22,14 @@ class MatchingProblem {
   // number is not finite, F_i has not full column rank, or c_i > r_i.
   MatchingProblem(std::vector<Matrix> F, std::vector<std::vector<Matrix>> B, const MatrixView& weights);
 
-  Index domains() const { return static_cast<Index>(F_.size()); }
-  Index common_dimension() const { return F_[0].rows(); }               // k
-  Index rank(Index i) const { return ranks_[at(i)]; }                   // r_i
-  Index covariance_rank(Index i) const { return F(i).cols(); }          // c_i
-  const Matrix& F(Index i) const { return F_[at(i)]; }                  // k×c_i
-  const Matrix& lift(Index i) const { return lift_[at(i)]; }            // J_i = C_i^(-1/2) F_i: k×c_i, JᵀJ = I
-  const Matrix& H(Index i, Index j) const { return H_[at(i)][at(j)]; }  // c_i×c_j
-  const Matrix& B(Index i, Index j) const { return B_[at(i)][at(j)]; }  // r_i×r_j, for i < j
+  Index domains() const { return std::ssize(F_); }
+  Index common_dimension() const { return F_[0].rows(); }       // k
+  Index rank(Index i) const { return ranks_[i]; }               // r_i
+  Index covariance_rank(Index i) const { return F(i).cols(); }  // c_i
+  const Matrix& F(Index i) const { return F_[i]; }              // k×c_i
+  const Matrix& lift(Index i) const { return lift_[i]; }        // J_i = C_i^(-1/2) F_i: k×c_i, JᵀJ = I
+  const Matrix& H(Index i, Index j) const { return H_[i][j]; }  // c_i×c_j
+  const Matrix& B(Index i, Index j) const { return B_[i][j]; }  // r_i×r_j, for i < j
   double weight(Index i, Index j) const { return weights_(i, j); }
   bool edge(Index i, Index j) const { return weights_(i, j) > 0; }
 

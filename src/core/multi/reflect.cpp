@@ -25,7 +25,7 @@ Point moved(const MatchingProblem& problem, const Point& D, const Move& move) {
     return turned(problem, D, Matrix::Identity(k, k) - 2 * move.v * move.v.transpose());
   }
   Point result = D;
-  Matrix& D_i = result[static_cast<std::size_t>(move.domain)];
+  Matrix& D_i = result[move.domain];
   D_i -= 2 * move.v * (move.v.transpose() * D_i);
   D_i = linalg::polar(D_i);
   return result;
@@ -38,7 +38,7 @@ std::vector<Move> moves_from(const MatchingProblem& problem, const Point& D) {
   const Matrix E = linalg::symmetric_eigen(problem.shared_covariance(D)).Q;
   for (Index p = 0; p < E.cols(); ++p) moves.push_back({-1, E.col(p)});
   for (Index i = 0; i < problem.domains(); ++i) {
-    const Matrix GDt = linalg::ABt(problem.gradient(i, D), D[static_cast<std::size_t>(i)]);
+    const Matrix GDt = linalg::ABt(problem.gradient(i, D), D[i]);
     const Matrix U = linalg::symmetric_eigen(GDt + GDt.transpose()).Q;
     for (Index p = U.cols() - 1; p >= 0; --p) moves.push_back({i, U.col(p)});
   }
@@ -72,9 +72,8 @@ ReflectionSearch search_reflections(const MatchingProblem& problem, const Ascent
   while (next < moves.size()) {
     if (search.trials >= max_trials || std::chrono::steady_clock::now() >= options.deadline) return search;
     std::vector<std::optional<Ascent>> found(std::min<std::size_t>(batch, moves.size() - next));
-    side_by_side(static_cast<Index>(found.size()), [&](Index t) {
-      found[static_cast<std::size_t>(t)] =
-          trial(problem, search.best, moves[next + static_cast<std::size_t>(t)], options);
+    parallel_for(std::ssize(found), [&](Index t) {
+      found[t] = trial(problem, search.best, moves[next + static_cast<std::size_t>(t)], options);
     });
     next += found.size();
     std::optional<Ascent> highest;

@@ -11,13 +11,13 @@ std::vector<Matrix> spanned(const MatchingProblem& problem, const std::vector<Po
   std::vector<Matrix> Q;
   for (Index i = 0; i < problem.domains(); ++i) {
     const Index r = problem.rank(i), c = problem.covariance_rank(i);
-    if (static_cast<Index>(visited.size()) * c >= r) {
+    if (std::ssize(visited) * c >= r) {
       Q.push_back(Matrix::Identity(r, r));
       continue;
     }
-    Matrix all(r, static_cast<Index>(visited.size()) * c);
+    Matrix all(r, std::ssize(visited) * c);
     for (std::size_t v = 0; v < visited.size(); ++v) {
-      all.middleCols(static_cast<Index>(v) * c, c) = visited[v][at(i)].transpose();
+      all.middleCols(static_cast<Index>(v) * c, c) = visited[v][i].transpose();
     }
     Q.push_back(linalg::thin_qr(all).Q);
   }
@@ -33,7 +33,7 @@ MatchingProblem restricted(const MatchingProblem& whole, const std::vector<Matri
     F.push_back(whole.F(i));
     for (Index j = 0; j < whole.domains(); ++j) {
       weights(i, j) = whole.weight(i, j);
-      if (i < j && whole.edge(i, j)) B[at(i)][at(j)] = linalg::ABC(Q[at(i)].transpose(), whole.B(i, j), Q[at(j)]);
+      if (i < j && whole.edge(i, j)) B[i][j] = linalg::ABC(Q[i].transpose(), whole.B(i, j), Q[j]);
     }
   }
   return MatchingProblem(std::move(F), std::move(B), weights);

@@ -73,13 +73,12 @@ bool Solver::add(Reached reached) {
 void Solver::ascend_from_starts() {
   const Index count = problem_.domains() == 2 ? 2 : 2 + options_.random_starts;  // two domains: the tree is exact
   std::vector<std::optional<Ascent>> ascents(static_cast<std::size_t>(count));
-  side_by_side(count, [&](Index s) {
+  parallel_for(count, [&](Index s) {
     if (s > 0 && problem_.domains() > 2 && late()) return;
-    ascents[static_cast<std::size_t>(s)] =
-        ascend(problem_, start_point(problem_, s, options_.seed), reporting(kind_of(s), s));
+    ascents[s] = ascend(problem_, start_point(problem_, s, options_.seed), reporting(kind_of(s), s));
   });
   for (Index s = 0; s < count; ++s) {
-    if (auto& ascent = ascents[static_cast<std::size_t>(s)]) {
+    if (auto& ascent = ascents[s]) {
       add({kind_of(s), std::move(*ascent)});
     } else {
       starts_cut_ = true;

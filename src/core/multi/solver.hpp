@@ -66,7 +66,7 @@ class Solver {
 
   const Point& best() const { return reached_[best_].ascent.D; }
   double f() const { return reached_[best_].ascent.f; }
-  Index ascents() const { return static_cast<Index>(reached_.size()); }
+  Index ascents() const { return std::ssize(reached_); }
   MatchingSolution solution() const;
 
  private:

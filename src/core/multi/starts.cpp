@@ -14,7 +14,7 @@ constexpr random_numbers::Purpose kStarts{6};  // 4 and 5 are folds and pairing
 
 Matrix normal_matrix(Index rows, Index columns, std::uint64_t seed, std::uint32_t item) {
   Matrix X(rows, columns);
-  random_numbers::fill_normal(seed, kStarts, item, X.data(), at(X.size()));
+  random_numbers::fill_normal(seed, kStarts, item, X.data(), X.size());
   return X;
 }
 
@@ -36,9 +36,9 @@ Matrix all_blocks(const MatchingProblem& problem, const std::vector<Index>& firs
   for (Index i = 0; i < problem.domains(); ++i) {
     for (Index j = i + 1; j < problem.domains(); ++j) {
       if (!problem.edge(i, j)) continue;
-      auto block = Q.block(first[at(i)], first[at(j)], problem.rank(i), problem.rank(j));
+      auto block = Q.block(first[i], first[j], problem.rank(i), problem.rank(j));
       block = problem.weight(i, j) * problem.B(i, j);
-      Q.block(first[at(j)], first[at(i)], problem.rank(j), problem.rank(i)) = block.transpose();
+      Q.block(first[j], first[i], problem.rank(j), problem.rank(i)) = block.transpose();
     }
   }
   return Q;
@@ -50,10 +50,10 @@ Matrix times_blocks(const MatchingProblem& problem, const std::vector<Index>& fi
   for (Index i = 0; i < problem.domains(); ++i) {
     for (Index j = i + 1; j < problem.domains(); ++j) {
       if (!problem.edge(i, j)) continue;
-      const auto X_i = X.middleRows(first[at(i)], problem.rank(i));
-      const auto X_j = X.middleRows(first[at(j)], problem.rank(j));
-      Y.middleRows(first[at(i)], problem.rank(i)) += problem.weight(i, j) * linalg::AB(problem.B(i, j), X_j);
-      Y.middleRows(first[at(j)], problem.rank(j)) += problem.weight(i, j) * linalg::AtB(problem.B(i, j), X_i);
+      const auto X_i = X.middleRows(first[i], problem.rank(i));
+      const auto X_j = X.middleRows(first[j], problem.rank(j));
+      Y.middleRows(first[i], problem.rank(i)) += problem.weight(i, j) * linalg::AB(problem.B(i, j), X_j);
+      Y.middleRows(first[j], problem.rank(j)) += problem.weight(i, j) * linalg::AtB(problem.B(i, j), X_i);
     }
   }
   return Y;
@@ -77,8 +77,8 @@ void place_pair(const MatchingProblem& problem, Index i, Index j, Point& D) {
   const Index c_i = problem.covariance_rank(i), c_j = problem.covariance_rank(j), both = B.s.size();
   const Matrix U = linalg::complete_basis(B.U, std::max(c_i, both)),
                V = linalg::complete_basis(B.V, std::max(c_j, both));
-  D[at(i)] = linalg::ABt(A.U, U.leftCols(c_i));
-  D[at(j)] = linalg::ABt(A.V, V.leftCols(c_j));
+  D[i] = linalg::ABt(A.U, U.leftCols(c_i));
+  D[j] = linalg::ABt(A.V, V.leftCols(c_j));
 }
 
 std::pair<Index, Index> strongest_edge(const MatchingProblem& problem) {
@@ -96,9 +96,9 @@ std::pair<Index, Index> strongest_edge(const MatchingProblem& problem) {
 Matrix gradient_of_placed(const MatchingProblem& problem, Index a, const Point& D) {
   Matrix G;
   for (Index b = 0; b < problem.domains(); ++b) {
-    if (D[at(b)].size() == 0 || !problem.edge(a, b)) continue;
+    if (D[b].size() == 0 || !problem.edge(a, b)) continue;
     if (G.size() == 0) G = Matrix::Zero(problem.covariance_rank(a), problem.rank(a));
-    G += problem.pull(a, b, D[at(b)]);
+    G += problem.pull(a, b, D[b]);
   }
   return G;
 }
@@ -111,7 +111,7 @@ Point spectral_start(const MatchingProblem& problem) {
   const Matrix E = leading_eigenvectors(problem, std::min(problem.common_dimension(), first.back()));
   Point D;
   for (Index i = 0; i < problem.domains(); ++i) {
-    const Matrix E_i = E.middleRows(first[at(i)], problem.rank(i));
+    const Matrix E_i = E.middleRows(first[i], problem.rank(i));
     const Matrix FtF = linalg::AtB(problem.F(i), F.leftCols(E.cols()));
     D.push_back(linalg::polar(linalg::ABt(FtF, E_i)));
   }
@@ -119,7 +119,7 @@ Point spectral_start(const MatchingProblem& problem) {
 }
 
 Point tree_start(const MatchingProblem& problem) {
-  Point D(at(problem.domains()));  // empty where a domain is not placed yet
+  Point D(problem.domains());  // empty where a domain is not placed yet
   const auto [i, j] = strongest_edge(problem);
   place_pair(problem, i, j, D);
   for (Index placed = 2; placed < problem.domains(); ++placed) {
@@ -127,7 +127,7 @@ Point tree_start(const MatchingProblem& problem) {
     Index next = 0;
     Matrix step;
     for (Index a = 0; a < problem.domains(); ++a) {
-      if (D[at(a)].size() > 0) continue;
+      if (D[a].size() > 0) continue;
       const Matrix G = gradient_of_placed(problem, a, D);
       if (G.size() == 0) continue;
       const linalg::Svd svd = linalg::thin_svd(G);
@@ -136,7 +136,7 @@ Point tree_start(const MatchingProblem& problem) {
       next = a;
       step = linalg::ABt(svd.U, svd.V);
     }
-    D[at(next)] = step;
+    D[next] = step;
   }
   return D;
 }

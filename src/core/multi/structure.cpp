@@ -43,22 +43,22 @@ struct Directions {
 
 Directions directions(const MatchingProblem& problem, const Matrix& U) {
   const Index m = problem.domains(), k = U.cols();
-  Directions result{Matrix::Zero(m, k), std::vector<std::vector<Matrix>>(at(m))};
+  Directions result{Matrix::Zero(m, k), std::vector<std::vector<Matrix>>(m)};
   for (Index i = 0; i < m; ++i) {
     const Index c = problem.covariance_rank(i);
     const Matrix FtU = linalg::AtB(problem.F(i), U);
     const Vector lengths = FtU.colwise().norm();
-    std::vector<Index> order(at(k));
+    std::vector<Index> order(k);
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index p, Index q) { return lengths(p) > lengths(q); });
-    order.resize(at(c));  // C_i has rank c_i: the other directions are rounding
+    order.resize(c);  // C_i has rank c_i: the other directions are rounding
     Matrix V(c, c);
-    for (Index s = 0; s < c; ++s) V.col(s) = FtU.col(order[at(s)]) / lengths(order[at(s)]);
+    for (Index s = 0; s < c; ++s) V.col(s) = FtU.col(order[s]) / lengths(order[s]);
     V = linalg::polar(V);
-    result.E[at(i)].assign(at(k), Matrix(c, 0));
+    result.E[i].assign(k, Matrix(c, 0));
     for (Index s = 0; s < c; ++s) {
-      result.length(i, order[at(s)]) = lengths(order[at(s)]);
-      result.E[at(i)][at(order[at(s)])] = V.col(s);
+      result.length(i, order[s]) = lengths(order[s]);
+      result.E[i][order[s]] = V.col(s);
     }
   }
   return result;
@@ -83,17 +83,17 @@ std::vector<std::vector<Index>> equal_directions(const Matrix& length) {
 // |tr(D_iᵀ Δ D_j B_ji)| <= ‖Δ‖_F ‖B_ij‖_F.
 void fill_H(const MatchingProblem& problem, Structure& structure) {
   const Index m = problem.domains();
-  for (Channel& channel : structure.channels) channel.H.assign(at(m), std::vector<Matrix>(at(m)));
+  for (Channel& channel : structure.channels) channel.H.assign(m, std::vector<Matrix>(m));
   for (Index i = 0; i < m; ++i) {
     for (Index j = i + 1; j < m; ++j) {
       Matrix rest = problem.H(i, j);
       for (Channel& channel : structure.channels) {
         Matrix H = Matrix::Zero(channel.width(i), channel.width(j));
-        const auto &E_i = channel.E[at(i)], &E_j = channel.E[at(j)];
+        const auto &E_i = channel.E[i], &E_j = channel.E[j];
         for (std::size_t a = 0; a < E_i.size(); ++a) H += E_i[a].transpose() * problem.H(i, j) * E_j[a];
         H /= static_cast<double>(channel.copies);
         for (std::size_t a = 0; a < E_i.size(); ++a) rest -= E_i[a] * H * E_j[a].transpose();
-        channel.H[at(i)][at(j)] = std::move(H);
+        channel.H[i][j] = std::move(H);
       }
       if (!problem.edge(i, j)) continue;
       const double rounding =
@@ -123,10 +123,10 @@ Structure find_structure(const MatchingProblem& problem) {
   const Directions all = directions(problem, *U);
   Structure structure{Covariances::commuting, {}, 0};
   for (const std::vector<Index>& set : equal_directions(all.length)) {
-    Channel channel{static_cast<Index>(set.size()), {}, {}};
+    Channel channel{std::ssize(set), {}, {}};
     for (const auto& E_i : all.E) {
       channel.E.emplace_back();
-      for (const Index p : set) channel.E.back().push_back(E_i[at(p)]);
+      for (const Index p : set) channel.E.back().push_back(E_i[p]);
     }
     structure.channels.push_back(std::move(channel));
   }

@@ -14,10 +14,10 @@ namespace cgmca::multi {
 enum class Covariances { identity, commuting, general };
 
 struct Channel {
-  Index copies = 1;                                                                // μ_t
-  std::vector<std::vector<Matrix>> E;                                              // [domain][copy]: c_i×c_it
-  std::vector<std::vector<Matrix>> H;                                              // [i][j], i < j: c_it×c_jt
-  Index width(Index i) const { return E[static_cast<std::size_t>(i)][0].cols(); }  // c_it
+  Index copies = 1;                                      // μ_t
+  std::vector<std::vector<Matrix>> E;                    // [domain][copy]: c_i×c_it
+  std::vector<std::vector<Matrix>> H;                    // [i][j], i < j: c_it×c_jt
+  Index width(Index i) const { return E[i][0].cols(); }  // c_it
 };
 
 struct Structure {

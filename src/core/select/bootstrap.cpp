@@ -21,15 +21,16 @@ constexpr Index kFewestUnits = 4;
 Model fit_to(const BootstrapSamples::State& state, const ReplicaData& data, const std::vector<Covariance>& covariances,
              const FitOptions& options) {
   Summary summary(state.domains);
-  summary.add_all(MatchedSamples(data.X.begin(), data.X.end()), data.weights);
+  summary.expect(data.weights.size());
+  summary.add(MatchedSamples(data.X.begin(), data.X.end()), data.weights);
   return fit(summary, covariances, options);
 }
 
-// What is compared, a column for each: of all pairs of domains the correlations of the first c scores; weights and
-// structure of each domain, d×c.
+// The numbers that replicas give: correlations of the first c scores, one column for each pair of domains, and weights
+// and structure of each domain, d×c.
 struct Numbers {
   Matrix correlations;
-  std::vector<Matrix> weights, structure;
+  ByDomain<Matrix> weights, structure;
 };
 
 Numbers numbers_of(const Model& model, Index c) {
@@ -47,16 +48,14 @@ Numbers numbers_of(const Model& model, Index c) {
   return found;
 }
 
-// Directions to the side of the fit's: the sign matrix D that makes Σ_i ‖T_i - D T_i,replica‖ over the samples least.
+// Gives the replica's directions the signs of the fit's: the sign matrix D minimizes Σ_i ‖T_i - D T_i,replica‖ over the
+// samples.
 void align(Numbers& replica, const Model& whole) {
   const Index c = replica.correlations.rows();
   Vector together = Vector::Zero(c);
   for (const Domain domain : all_domains(whole.count())) {
-    together += replica.weights[slot(domain)]
-                    .cwiseProduct(whole.domain(domain).loadings.leftCols(c))
-                    .colwise()
-                    .sum()
-                    .transpose();
+    together +=
+        replica.weights[domain].cwiseProduct(whole.domain(domain).loadings.leftCols(c)).colwise().sum().transpose();
   }
   const Vector signs = (together.array() < 0).select(Vector::Constant(c, -1), 1.0);
   for (auto* all : {&replica.weights, &replica.structure}) {
@@ -64,12 +63,12 @@ void align(Numbers& replica, const Model& whole) {
   }
 }
 
-// Correlations of the replica's scores in the samples that it leaves out.
+// Correlations of the replica's scores among the samples that it leaves out.
 Matrix held_out_correlations(const Model& replica, const ReplicaData& out, Index c) {
   std::vector<Matrix> scores;
   const double W = out.weights.sum();
   for (const Domain domain : all_domains(replica.count())) {
-    Matrix t = linalg::AB(replica.domain(domain).weights.topRows(c), out.X[slot(domain)]);
+    Matrix t = linalg::AB(replica.domain(domain).weights.topRows(c), out.X[domain]);
     t.colwise() -= Vector(t * out.weights / W);
     t = t * out.weights.cwiseSqrt().asDiagonal();
     t = t.rowwise().norm().cwiseMax(1e-300).cwiseInverse().asDiagonal() * t;
@@ -116,12 +115,12 @@ double spread_of(const Vector& values) {
 
 enum class Kind { number, correlation, canonical };
 
-// Among all of one kind.
+// False discovery rates among all numbers of one kind.
 Matrix discovery_rates(const Matrix& p) { return false_discovery_rates(p.reshaped()).reshaped(p.rows(), p.cols()); }
 
-// Percentile intervals, and p of estimate/spread by the normal distribution, on Fisher's scale for correlations. A
-// canonical correlation is too large in a fit, and more so in a replica: the lower end of its interval is that of the
-// replicas moved back by twice that bias.
+// Percentile intervals, and p of estimate/spread by the normal distribution, for correlations on Fisher's scale. A fit
+// overestimates a canonical correlation, and a replica overestimates it even more. So the lower end of its interval is
+// that of the replicas, moved down by twice that bias.
 template <class Get>
 Bootstrapped summed_up(const Matrix& estimate, const std::vector<Replica>& replicas, double level, Kind kind,
                        const Get& get) {
@@ -129,7 +128,7 @@ Bootstrapped summed_up(const Matrix& estimate, const std::vector<Replica>& repli
   const double tail = (1 - level) / 2;
   Vector values(std::ssize(replicas));
   for (Index i = 0; i < estimate.size(); ++i) {
-    for (Index b = 0; b < values.size(); ++b) values(b) = get(replicas[static_cast<std::size_t>(b)]).data()[i];
+    for (Index b = 0; b < values.size(); ++b) values(b) = get(replicas[b]).data()[i];
     found.standard_error.data()[i] = spread_of(values);
     const double here = estimate.data()[i];
     const Vector z = kind == Kind::number ? values : Vector(values.unaryExpr(&fisher_z));
@@ -146,7 +145,7 @@ Bootstrapped summed_up(const Matrix& estimate, const std::vector<Replica>& repli
   return found;
 }
 
-// In which part of the replicas a feature is among the q strongest of each direction.
+// The part of the replicas in which a feature is among the q strongest of each direction.
 Matrix selection(const std::vector<Replica>& replicas, std::size_t domain, Index strongest) {
   const Matrix& like = replicas.front().numbers.structure[domain];
   Matrix count = Matrix::Zero(like.rows(), like.cols());
@@ -160,7 +159,7 @@ Matrix selection(const std::vector<Replica>& replicas, std::size_t domain, Index
         const double at_a = std::isnan(size(a)) ? -1 : size(a), at_b = std::isnan(size(b)) ? -1 : size(b);
         return at_a != at_b ? at_a > at_b : a < b;
       });
-      for (Index k = 0; k < q; ++k) count(order[static_cast<std::size_t>(k)], j) += 1;
+      for (Index k = 0; k < q; ++k) count(order[k], j) += 1;
     }
   }
   return count / static_cast<double>(replicas.size());
@@ -193,7 +192,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
   std::mutex telling;
   Index done = 0;
   for_each_replica(state, how.replicas, how.seed, [&](Index b, const ReplicaData& in, const ReplicaData& out) {
-    replicas[static_cast<std::size_t>(b)] = replica_of(state, whole, in, out, c, covariances, options);
+    replicas[b] = replica_of(state, whole, in, out, c, covariances, options);
     const std::lock_guard lock(telling);
     if (how.progress) how.progress(static_cast<double>(++done) / static_cast<double>(how.replicas));
   });
@@ -235,7 +234,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const B
   }
   std::vector<Covariance> covariances;
   for (const Domain domain : all_domains(model.count())) {
-    const std::size_t i = slot(domain);
+    const Index i = index(domain);
     if (model.certificate.constrained[i].samples > model.samples) {
       throw InvalidInput(fmt::format(
           "domain {} of the model was fitted with extra samples, which a bootstrap does not have", number(domain)));
@@ -252,7 +251,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const B
   options.max_rank = PerDomain<Index>(settings.max_rank);
   options.ridge = PerDomain<Ridge>(settings.ridge);
   if (model.count() > 2) {
-    options.matching.graph = model.certificate.weights;
+    options.matching.graph = model.certificate.edge_weights;
     options.matching.seed = settings.seed;
     options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
     options.matching.max_sweeps = settings.max_sweeps;

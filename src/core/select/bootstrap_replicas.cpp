@@ -26,7 +26,7 @@ double poisson(random_numbers::Stream& random) {  // of mean 1, by its distribut
   return k;
 }
 
-// How often each unit (while samples are few) or group counts in a replica.
+// The number of times that each unit or, if there are many samples, each group counts in a replica.
 Vector counts_of(std::uint64_t seed, Index replica, Index groups) {
   random_numbers::Stream random(seed, kReplicas, static_cast<std::uint32_t>(replica));
   return Vector::NullaryExpr(groups, [&] { return poisson(random); });
@@ -40,16 +40,16 @@ std::vector<Matrix> by_domain(const BootstrapSamples::State& state, const Matrix
   return parts;
 }
 
-// Samples times the counts of their units; those that do not count are left out.
+// Samples with weights times the counts of their units. Samples that count 0 times are left out.
 ReplicaData counted_rows(const BootstrapSamples::State& state, const std::vector<Index>& unit_of,
                          const Vector& counts) {
   std::vector<Index> kept;
   for (Index j = 0; j < state.rows.cols(); ++j) {
-    if (counts(unit_of[static_cast<std::size_t>(j)]) > 0) kept.push_back(j);
+    if (counts(unit_of[j]) > 0) kept.push_back(j);
   }
   ReplicaData data{by_domain(state, state.rows(Eigen::all, kept)), state.weights(kept)};
   for (std::size_t k = 0; k < kept.size(); ++k) {
-    data.weights(static_cast<Index>(k)) *= counts(unit_of[static_cast<std::size_t>(kept[k])]);
+    data.weights(static_cast<Index>(k)) *= counts(unit_of[kept[k]]);
   }
   return data;
 }
@@ -110,16 +110,16 @@ void for_each_replica(const BootstrapSamples::State& state, Index replicas, std:
   if (!state.grouped) {
     Index units = 0;
     const std::vector<Index> unit_of = numbered_units(state, units);
-    return side_by_side(replicas, [&](Index b) {
+    return parallel_for(replicas, [&](Index b) {
       const Vector counts = counts_of(seed, b, units);
       const Vector left_out = (counts.array() == 0).cast<double>();
       work(b, counted_rows(state, unit_of, counts), counted_rows(state, unit_of, left_out));
     });
   }
-  // One product of matrices sums the moments of several replicas, and of what they leave out.
+  // The moments of several replicas, and of the samples that they leave out, are summed by one matrix product.
   const Index groups = state.group_weights.size();
   const Index together = std::clamp<Index>((Index{1} << 22) / state.products.rows(), 1, 16);
-  side_by_side((replicas + together - 1) / together, [&](Index part) {
+  parallel_for((replicas + together - 1) / together, [&](Index part) {
     const Index first = part * together, count = std::min(together, replicas - first);
     Matrix counts(groups, 2 * count);
     for (Index b = 0; b < count; ++b) {

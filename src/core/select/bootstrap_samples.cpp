@@ -89,11 +89,11 @@ void BootstrapSamples::State::add_to_groups(const Matrix& X, const Vector& w,
   }
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(group_weights.size()));
   for (Index j = 0; j < X.cols(); ++j) {
-    const Index group = group_of(of_units[static_cast<std::size_t>(j)], seed, group_weights.size());
-    members[static_cast<std::size_t>(group)].push_back(j);
+    const Index group = group_of(of_units[j], seed, group_weights.size());
+    members[group].push_back(j);
   }
-  side_by_side(group_weights.size(), [&](Index g) {
-    const auto& places = members[static_cast<std::size_t>(g)];
+  parallel_for(group_weights.size(), [&](Index g) {
+    const auto& places = members[g];
     if (places.empty()) return;
     const Vector own = w(places);
     group_weights(g) += own.sum();
@@ -147,7 +147,7 @@ void BootstrapSamples::add(const MatchedSamples& X, const Vector& weights, const
   }
   std::vector<std::int64_t> own;
   for (const Index j : kept) {
-    own.push_back(units.empty() ? state.count++ : (++state.count, units[static_cast<std::size_t>(j)]));
+    own.push_back(units.empty() ? state.count++ : (++state.count, units[j]));
   }
   const Vector w = weights.size() > 0 ? Vector(weights(kept)) : Vector::Ones(std::ssize(kept));
   if (std::ssize(kept) == n) return state.take(all, w, own);

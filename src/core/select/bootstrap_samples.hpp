@@ -32,7 +32,7 @@ struct BootstrapSamples::State {
 
 // The samples of a replica, or of those that it leaves out.
 struct ReplicaData {
-  std::vector<Matrix> X;  // of each domain
+  ByDomain<Matrix> X;  // of each domain
   Vector weights;
 };
 

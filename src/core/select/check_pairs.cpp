@@ -20,7 +20,7 @@ namespace {
 constexpr std::array kRidges = {0.01, 0.1, 1.0, 10.0};
 constexpr int kMostRounds = 15;
 constexpr double kWeightsSettled = 0.01;
-// A pair is not called wrong if it is likelier than all but this part of the shuffled pairs.
+// A pair is never called wrong if at most this part of the shuffled pairs is more likely.
 constexpr double kTooLikely = 0.02;
 
 double median(Vector values) {
@@ -29,8 +29,8 @@ double median(Vector values) {
   return *middle;
 }
 
-// Whether pairs are more likely together than shuffled ones, beyond chance: the share of shuffled pairs below a pair is
-// ½ on average if not, to within √(1/(6n)).
+// Whether pairs are significantly more likely than shuffled ones. If they are not, the share of shuffled pairs below a
+// pair is ½ on average, to within √(1/(6n)).
 bool are_related(const HeldOutRatios& ratios) {
   std::vector<double> shuffled(ratios.shuffled.begin(), ratios.shuffled.end());
   std::sort(shuffled.begin(), shuffled.end());
@@ -65,7 +65,7 @@ std::vector<Index> confirmed_at(const Vector& p_values, double level) {
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return p_values(a) < p_values(b); });
   Index last = 0;
   for (Index k = 1; k <= n; ++k) {
-    if (p_values(order[static_cast<std::size_t>(k - 1)]) * static_cast<double>(n) <= level * static_cast<double>(k)) {
+    if (p_values(order[k - 1]) * static_cast<double>(n) <= level * static_cast<double>(k)) {
       last = k;
     }
   }
@@ -83,7 +83,8 @@ Vector shares_at_least(const HeldOutRatios& ratios) {
   });
 }
 
-// The sample of domain 2 that each suspect's sample of domain 1 belongs to, where the others together are less likely.
+// For each suspect, the sample of domain 2 that its sample of domain 1 belongs to, if one is more likely than all others
+// together.
 void find_partners(PairCheck& check, const PairCoordinates& pairs, double power) {
   const PairRatio ratio(sums_of(pairs, check.probability), pairs, check.ridge);
   const PairRatio::Parts parts = ratio.parts(pairs.X1, pairs.X2);
@@ -146,7 +147,7 @@ PairCoordinates shifted(const PairCoordinates& pairs, Index by) {
   return {pairs.X1.middleCols(first, count), pairs.X2.middleCols(first + by, count), pairs.d1, pairs.d2};
 }
 
-// All samples together displaced by so many rows; nothing where those in place are as likely.
+// The number of rows by which all samples together are displaced; nothing if the given rows are as likely.
 std::optional<Index> displaced_by(const PairCoordinates& pairs, double median_in_place, std::uint64_t seed) {
   constexpr Index directions = 8, largest = 1000;
   const Index most = std::min(largest, pairs.count() / 2 - 1);
@@ -207,7 +208,7 @@ std::string displacement_text(Index by) {
                      by > 0 ? '+' : '-', std::abs(by));
 }
 
-// Steps 2 to 5: until the weights settle.
+// Steps 2 to 5 are repeated until the weights converge.
 void judge(PairCheck& check, const PairFolds& folds, const PairCoordinates& pairs, const PairCheckOptions& options) {
   check.probability = Vector::Ones(pairs.count());
   HeldOutRatios ratios;

@@ -14,7 +14,7 @@
 namespace cgmca {
 namespace {
 
-// The problem that is left once k correlations are taken for real.
+// The test of the remaining correlations once the first k are taken to be real.
 struct Left {
   double P, Q, S;  // ranks less k, and the smaller of them
   double N;        // n - k
@@ -59,7 +59,7 @@ FTest roy(double theta, const Left& left) {
   return by_F(theta, theta * df2 / df1, df1, df2);
 }
 
-// Why the theory does not hold for this model; empty if it does.
+// The reason why the theory does not hold for this model; empty if it holds.
 std::string obstacle(const Model& model) {
   const Certificate& certificate = model.certificate;
   if (model.count() != 2) return fmt::format("the model has {} domains", model.count());
@@ -106,7 +106,7 @@ std::vector<CorrelationTest> correlation_tests(const Model& model) {
     U += square / rest;
     const double kk = static_cast<double>(k);
     const Left left{p - kk, q - kk, std::min(p, q) - kk, n - kk};
-    CorrelationTest& test = tests[static_cast<std::size_t>(k)];
+    CorrelationTest& test = tests[k];
     test.first = k + 1;
     test.correlation = sigma(k);
     test.wilks = wilks(log_lambda, left);

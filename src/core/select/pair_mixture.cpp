@@ -117,7 +117,7 @@ PairFolds::PairFolds(const PairCoordinates& pairs, std::uint64_t seed) : pairs_(
   for (Fold& fold : folds_) {
     const auto m = static_cast<std::uint32_t>(fold.members.size());
     for (Index s = 0; s < kShuffles; ++s) {
-      // The partner of each is that of the next in a random order, so that none keeps its own.
+      // Each sample gets the partner of the next one in a random order, so that no sample keeps its own partner.
       const auto cycle = random_numbers::permutation(Stream(seed, Purpose::pairing, item++), m);
       std::vector<std::uint32_t> partner(m);
       for (std::uint32_t k = 0; k < m; ++k) partner[cycle[k]] = cycle[(k + 1) % m];
@@ -136,10 +136,10 @@ HeldOutRatios PairFolds::ratios(const Vector& weights, double ridge) const {
     const PairRatio::Sums held = sums_of(own, weights(fold.members));
     const PairRatio ratio({all.weight - held.weight, all.first - held.first, all.second - held.second}, pairs_, ridge);
     const PairRatio::Parts parts = ratio.parts(own.X1, own.X2);
-    for (Index j = 0; j < own.count(); ++j) result.pairs(fold.members[static_cast<std::size_t>(j)]) = parts.of(j, j);
+    for (Index j = 0; j < own.count(); ++j) result.pairs(fold.members[j]) = parts.of(j, j);
     for (const auto& partner : fold.shuffles) {
       for (Index j = 0; j < own.count(); ++j) {
-        result.shuffled(next++) = parts.of(j, static_cast<Index>(partner[static_cast<std::size_t>(j)]));
+        result.shuffled(next++) = parts.of(j, static_cast<Index>(partner[j]));
       }
     }
   }
@@ -159,7 +159,7 @@ double quantile(const std::vector<double>& ascending, double p) {
 double least_right(const HeldOutRatios& ratios) {
   std::vector<double> shuffled(ratios.shuffled.begin(), ratios.shuffled.end());
   std::sort(shuffled.begin(), shuffled.end());
-  // No pair below c proves little: F is at least half a pair.
+  // If no pair is below c, F counts as half a pair.
   const double least = std::min(0.0025, 0.5 / static_cast<double>(ratios.pairs.size()));
   double most_wrong = 1;
   constexpr int steps = 14;
@@ -173,7 +173,7 @@ double least_right(const HeldOutRatios& ratios) {
   return std::max(0.5, 1 - most_wrong);
 }
 
-// The fixed point of π = max(mean w, π_low) for given log e; Σ log(π e + 1 - π) is returned too.
+// The fixed point of π = max(mean w, π_low) for given log e, and Σ log(π e + 1 - π) there.
 std::pair<PairMixture, double> settle(const Vector& log_e, double least) {
   PairMixture mixture;
   mixture.right = std::max(0.9, least);

@@ -14,8 +14,8 @@
 
 #include "core/base/thresholds.hpp"
 #include "core/data/weights.hpp"
-#include "core/fit/factors.hpp"
 #include "core/fit/prescribed.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/multi/match.hpp"
 
@@ -43,7 +43,7 @@ double chi_square(Stream& random, double m) {
 Matrix in_order(const Matrix& Y, const std::vector<std::uint32_t>& order) {
   Matrix result(Y.rows(), Y.cols());
   for (Index column = 0; column < Y.cols(); ++column) {
-    for (Index row = 0; row < Y.rows(); ++row) result(row, column) = Y(order[static_cast<std::size_t>(row)], column);
+    for (Index row = 0; row < Y.rows(); ++row) result(row, column) = Y(order[row], column);
   }
   return result;
 }
@@ -115,7 +115,7 @@ void leave_out_first(Scores& scores, bool centre) {
   scores.dimensions -= static_cast<double>(rank - (centre ? 1 : 0));
 }
 
-// Y: n×r with rows √w_j y_j. Each y_j as often as its weight says, if that can be; equal weights stay as they are.
+// Y: n×r with rows √w_j y_j. If weights differ and are whole, each y_j is repeated as often as its weight says.
 std::optional<Matrix> as_rows_of_one_weight(const Matrix& Y, const Vector& weights) {
   if (weights.size() == 0) return Y;
   if ((weights.array() == weights.array().round()).all() && weights.sum() <= thresholds::kMostCopies) {
@@ -131,7 +131,7 @@ std::optional<Matrix> as_rows_of_one_weight(const Matrix& Y, const Vector& weigh
   return {};
 }
 
-// √w_j D⁻¹ (x_j - mean)/√(n-1) of given samples, as the factors have them.
+// √w_j D⁻¹ (x_j - mean)/√(n-1) of the given samples.
 Matrix deviations(const SampleView& X, const Vector& weights, const WhitenedDomain& domain, double n) {
   Matrix S = X.visit([&](const auto& samples) { return Matrix(samples.template cast<double>()); });
   S.colwise() -= domain.mean;
@@ -141,42 +141,42 @@ Matrix deviations(const SampleView& X, const Vector& weights, const WhitenedDoma
   return S;
 }
 
-// Pseudo-samples: K with KᵀK = [Y_i]ᵀ[Y_j], of which the diagonal blocks are diag(s/scale)² and the others B_ij.
-std::vector<Matrix> pseudo_scores(const Factors& factors) {
+// Pseudo-samples: K with KᵀK = [Y_i]ᵀ[Y_j], whose diagonal blocks are diag(s/scale)² and whose other blocks are B_ij.
+std::vector<Matrix> pseudo_scores(const WhitenedData& whitened) {
   std::vector<Index> starts(1, 0);
-  for (const WhitenedDomain& domain : factors.domains) starts.push_back(starts.back() + domain.rank());
+  for (const WhitenedDomain& domain : whitened.domains) starts.push_back(starts.back() + domain.rank());
   Matrix G = Matrix::Zero(starts.back(), starts.back());
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    const SpectrumWhitening& own = *factors.domains[i].spectrum();
+  for (std::size_t i = 0; i < whitened.domains.size(); ++i) {
+    const SpectrumWhitening& own = *whitened.domains[i].spectrum();
     G.diagonal().segment(starts[i], own.rank()) = own.s.cwiseQuotient(own.scale).cwiseAbs2();
-    for (std::size_t j = i + 1; j < factors.domains.size(); ++j) {
-      G.block(starts[i], starts[j], own.rank(), factors.domains[j].rank()) = linalg::download(factors.cross[i][j]);
+    for (std::size_t j = i + 1; j < whitened.domains.size(); ++j) {
+      G.block(starts[i], starts[j], own.rank(), whitened.domains[j].rank()) = linalg::download(whitened.cross[i][j]);
     }
   }
   const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(G);
   const Matrix K = eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.Q.transpose();
   std::vector<Matrix> Y;
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    Y.emplace_back(K.middleCols(starts[i], factors.domains[i].rank()));
+  for (std::size_t i = 0; i < whitened.domains.size(); ++i) {
+    Y.emplace_back(K.middleCols(starts[i], whitened.domains[i].rank()));
   }
   return Y;
 }
 
-// Of given samples, or of a summary that may hold them.
-Scores scores_of(const Factors& factors, const WeightedSamples* given) {
-  const Moments& moments = factors.data->moments;
+// The scores of the given samples, or those that the summary holds.
+Scores scores_of(const WhitenedData& whitened, const WeightedSamples* given) {
+  const Moments& moments = whitened.source->moments;
   const Vector& weights = given != nullptr ? given->weights : moments.row_weights;
-  Scores scores{{}, given != nullptr || moments.form == SummaryForm::rows, factors.total_weight - 1};
-  for (std::size_t i = 0; scores.rows && i < factors.domains.size(); ++i) {
-    const WhitenedDomain& domain = factors.domains[i];
+  Scores scores{{}, given != nullptr || moments.form == SummaryForm::rows, whitened.total_weight - 1};
+  for (std::size_t i = 0; scores.rows && i < whitened.domains.size(); ++i) {
+    const WhitenedDomain& domain = whitened.domains[i];
     const linalg::Array S = given == nullptr
                                 ? moments.S[i]
-                                : moments.on().upload(deviations(given->X[i], weights, domain, factors.total_weight));
+                                : moments.on().upload(deviations(given->X[i], weights, domain, whitened.total_weight));
     const auto Y = as_rows_of_one_weight(linalg::download(domain.spectrum()->white(S)).transpose(), weights);
     scores.rows = Y.has_value();
     if (Y) scores.Y.push_back(*Y);
   }
-  if (!scores.rows) scores.Y = pseudo_scores(factors);
+  if (!scores.rows) scores.Y = pseudo_scores(whitened);
   return scores;
 }
 
@@ -210,38 +210,38 @@ CrossMatrices products_of(const std::vector<Matrix>& Y) {
   return B;
 }
 
-// The direction that all domains share best, d_i of unit length in each, and its f.                              (37)
-multi::MatchingSolution best_direction(const std::vector<Matrix>& Y, const Matrix& weights) {
+// The direction that all domains share best, with d_i of unit length in each domain, and its f.                  (37)
+multi::MatchingSolution best_direction(const std::vector<Matrix>& Y, const Matrix& edge_weights) {
   return multi::match_quickly(
-      multi::MatchingProblem(std::vector<Matrix>(Y.size(), Matrix::Ones(1, 1)), products_of(Y), weights));
+      multi::MatchingProblem(std::vector<Matrix>(Y.size(), Matrix::Ones(1, 1)), products_of(Y), edge_weights));
 }
 
-// What is tested: the largest correlation of two domains, f of the best direction of more.
-double statistic(const std::vector<Matrix>& Y, const Matrix& weights) {
-  if (Y.size() > 2) return best_direction(Y, weights).f;
+// The test statistic: the largest correlation of two domains, or f of the best direction of more.
+double statistic(const std::vector<Matrix>& Y, const Matrix& edge_weights) {
+  if (Y.size() > 2) return best_direction(Y, edge_weights).f;
   const Matrix B = AtB(Y[0], Y[1]), G = B.rows() < B.cols() ? linalg::ABt(B, B) : AtB(B, B);
   return std::sqrt(std::max(0.0, linalg::symmetric_eigenvalues(G)(0)));
 }
 
-// Turns the scores so that their first columns are the direction found. All directions of two domains are turned
-// to at once.
-void turn_to_directions(Scores& scores, const Matrix& weights) {
+// Rotates the scores so that their first columns are the direction found. For two domains the columns are then all
+// canonical directions in turn.
+void turn_to_directions(Scores& scores, const Matrix& edge_weights) {
   if (scores.Y.size() == 2) {
     const linalg::Svd svd = linalg::full_svd(AtB(scores.Y[0], scores.Y[1]));
     scores.Y = {AB(scores.Y[0], svd.U), AB(scores.Y[1], svd.V)};
     return;
   }
-  const multi::MatchingSolution found = best_direction(scores.Y, weights);
+  const multi::MatchingSolution found = best_direction(scores.Y, edge_weights);
   for (std::size_t i = 0; i < scores.Y.size(); ++i) {
     scores.Y[i] = AB(scores.Y[i], linalg::complete_basis(found.D[i].transpose(), scores.Y[i].cols()));
   }
 }
 
-// The p value of the next direction: (1 + how many shuffles have a statistic of at least its own)/(1 + shuffles). With a
-// limit (0: none) it ends at the shuffle that is the limit-th to reach it: limit/shuffles (Besag and Clifford 1991).
-double p_value(const Scores& scores, const Matrix& weights, const PermutationOptions& test, Index limit) {
+// The p value of the next direction: (1 + shuffles whose statistic is at least as large)/(1 + shuffles). With a limit
+// (0: none) it stops when so many shuffles have reached it, with p = limit/shuffles (Besag and Clifford 1991).
+double p_value(const Scores& scores, const Matrix& edge_weights, const PermutationOptions& test, Index limit) {
   constexpr Index batch = 64;
-  const double reached = statistic(scores.Y, weights) * (1 - thresholds::kReached);
+  const double reached = statistic(scores.Y, edge_weights) * (1 - thresholds::kReached);
   std::vector<Matrix> triangles;
   for (std::size_t i = 0; !scores.rows && i < scores.Y.size(); ++i) {
     triangles.push_back(linalg::thin_qr(scores.Y[i]).R);
@@ -250,14 +250,14 @@ double p_value(const Scores& scores, const Matrix& weights, const PermutationOpt
   for (Index first = 0; first < test.permutations; first += batch) {
     const Index together = std::min(batch, test.permutations - first);
     std::vector<char> reaches(static_cast<std::size_t>(together));  // not bool: threads write neighbours
-    side_by_side(together, [&](Index task) {
+    parallel_for(together, [&](Index task) {
       Stream random(test.seed, Purpose::pairing, static_cast<std::uint32_t>(first + task));
       const std::vector<Matrix> dealt =
           scores.rows ? shuffled(scores.Y, random) : rotated(triangles, random, scores.dimensions);
-      reaches[static_cast<std::size_t>(task)] = statistic(dealt, weights) >= reached ? 1 : 0;
+      reaches[task] = statistic(dealt, edge_weights) >= reached ? 1 : 0;
     });
     for (Index task = 0; task < together; ++task) {
-      count += reaches[static_cast<std::size_t>(task)];
+      count += reaches[task];
       if (limit > 0 && count == limit) return static_cast<double>(limit) / static_cast<double>(first + task + 1);
     }
     if (test.progress) test.progress(static_cast<double>(first + together) / static_cast<double>(test.permutations));
@@ -265,9 +265,8 @@ double p_value(const Scores& scores, const Matrix& weights, const PermutationOpt
   return static_cast<double>(count + 1) / static_cast<double>(test.permutations + 1);
 }
 
-// All directions in turn. Beyond the first that is above the level nothing can be significant, and few shuffles tell
-// that much.
-void test_in_turn(PermutationTest& result, Scores scores, const Matrix& weights, const PermutationOptions& test) {
+// Tests all directions in turn. After the first that is not significant no other can be, so few shuffles suffice there.
+void test_in_turn(PermutationTest& result, Scores scores, const Matrix& edge_weights, const PermutationOptions& test) {
   constexpr Index few = 20;
   Index most = std::numeric_limits<Index>::max();
   for (const Matrix& Y : scores.Y) most = std::min(most, Y.cols());
@@ -279,8 +278,8 @@ void test_in_turn(PermutationTest& result, Scores scores, const Matrix& weights,
   double p = 0;
   for (Index j = 0; j < most; ++j) {
     if (p < 1 && scores.enough()) {
-      if (j == 0 || scores.Y.size() > 2) turn_to_directions(scores, weights);
-      p = std::max(p, p_value(scores, weights, test, p > test.level ? few : 0));
+      if (j == 0 || scores.Y.size() > 2) turn_to_directions(scores, edge_weights);
+      p = std::max(p, p_value(scores, edge_weights, test, p > test.level ? few : 0));
     } else {
       p = 1;
     }
@@ -294,12 +293,12 @@ PermutationTest tested(const Summary& summary, const WeightedSamples* given, con
                        const PermutationOptions& test) {
   const DataOptions data{test.rank_tol, {}, {}, test.scale};
   const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
-  const Factors factors = regularize(factorize(summary, data, spectrum), options);
-  const Scores scores = scores_of(factors, given);
-  check_rotations(scores, factors.total_weight);
+  const WhitenedData whitened = regularize(whiten_domains(summary, data, spectrum), options);
+  const Scores scores = scores_of(whitened, given);
+  check_rotations(scores, whitened.total_weight);
   PermutationTest result;
   result.permutations = test.permutations;
-  result.domains = factors.count();
+  result.domains = whitened.count();
   result.rotations = !scores.rows;
   if (result.rotations) {
     const bool rows = given != nullptr || summary.form() == SummaryForm::rows;
@@ -310,7 +309,7 @@ PermutationTest tested(const Summary& summary, const WeightedSamples* given, con
              : "a summary does not keep the samples",
         rows ? "Test without weights, or with whole ones" : "Give the samples themselves to permute them"));
   }
-  test_in_turn(result, scores, weights_of(test.graph, factors.count()), test);
+  test_in_turn(result, scores, weights_of(test.graph, whitened.count()), test);
   return result;
 }
 
@@ -332,7 +331,7 @@ PermutationTest permutation_test(const MatchedSamples& X, const Regularization& 
                                  const PermutationOptions& test) {
   check(std::ssize(X), test);
   Summary summary = summary_of(X);
-  summary.add_all(X);
+  summary.add(X);
   const WeightedSamples samples{X, {}};
   return tested(summary, &samples, options, test);
 }
@@ -341,7 +340,7 @@ PermutationTest permutation_test(const MatchedSamples& X, const VectorView& weig
                                  const PermutationOptions& test) {
   check(std::ssize(X), test);
   Summary summary = summary_of(X);
-  summary.add_all(X, weights);
+  summary.add(X, weights);
   const WeightedSamples samples = weighted(linalg::cpu(), X, weights);
   return tested(summary, &samples, options, test);
 }

@@ -13,7 +13,7 @@
 namespace cgmca {
 namespace {
 
-// Of ridges and limits of the rank that are to be tried in raw units.
+// Warnings about domains whose units decide what a ridge or max_rank leaves.
 std::vector<std::string> remarks_of_units(const Folds& folds, const TuneOptions& options) {
   std::vector<std::string> remarks;
   const auto is_plain = [](const auto& values) {
@@ -21,22 +21,22 @@ std::vector<std::string> remarks_of_units(const Folds& folds, const TuneOptions&
                        [](const auto& one) { return one == std::remove_cvref_t<decltype(one)>{}; });
   };
   if (options.data.scale || (is_plain(options.ridges) && is_plain(options.max_ranks))) return remarks;
-  const Factors training = factorize(folds.training(0, 0), options.data,
-                                     std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  const WhitenedData training = whiten_domains(folds.training(0, 0), options.data,
+                                               std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
   for (std::size_t i = 0; i < training.domains.size(); ++i) {
-    std::string sentence = units_decide(static_cast<Domain>(i + 1), training.domains[i].variance);
+    std::string sentence = units_decide(domain_at(i), training.domains[i].variance);
     if (!sentence.empty()) remarks.push_back(std::move(sentence));
   }
   return remarks;
 }
 
-// What all training sets share.
+// What all training sets have in common.
 class Search {
  public:
-  Search(const Folds& folds, const TuneOptions& options, const Matrix& weights)
+  Search(const Folds& folds, const TuneOptions& options, const Matrix& edge_weights)
       : folds_(folds),
         options_(options),
-        weights_(weights),
+        edge_weights_(edge_weights),
         references_(references_of(options.pairs)),
         places_(find_places(options.labels, options.pairs)),
         downstream_(downstream_of(options)) {}
@@ -46,42 +46,42 @@ class Search {
   // Measures the grid, and the baselines if there are any, on a fold that `training` does not hold.
   void measure(Grid& grid, Baselines* baselines, const Summary& training, Index repeat, Index fold) const {
     const std::vector<bool> spectrum(static_cast<std::size_t>(folds_.domains()), true);
-    const Factors factors = factorize(training, options_.data, spectrum);
-    const Directions directions = directions_of(factors);
+    const WhitenedData whitened = whiten_domains(training, options_.data, spectrum);
+    const Directions directions = directions_of(whitened);
     HeldOut held = hold_out(folds_.held_out(repeat, fold), directions);
     if (options_.labels.samples != nullptr) {
       add_labels(held, options_.labels, places_, directions, folds_, repeat, fold);
     }
     if (options_.pairs.X1 != nullptr) add_pairs(held, options_.pairs, references_, directions, folds_, repeat, fold);
-    if (!options_.matched.samples.empty()) add_views(held, options_.matched, directions, folds_, repeat, fold);
+    if (!options_.matched.samples.empty()) add_multi(held, options_.matched, directions, folds_, repeat, fold);
     if (downstream_.f) {
       held.directions = &directions;
       held.downstream = &downstream_;
     }
-    score(grid, reduce(factors), held, weights_);
+    score(grid, reduce(whitened), held, edge_weights_);
     if (baselines != nullptr) baselines->add(held, directions, repeat, fold);
   }
 
  private:
   const Folds& folds_;
   const TuneOptions& options_;
-  const Matrix& weights_;
+  const Matrix& edge_weights_;
   const Matrix references_;
   const LabelPlaces places_;
   const Downstream downstream_;
 };
 
-// The largest rank that a fit to any training set may have: that of the first one, of as many samples as the smallest.
+// The largest rank that every training set allows: that of the first one, which is as small as the smallest.
 Index largest_rank(const Folds& folds, const DataOptions& data) {
   const Index n = folds.samples(), k = folds.options().folds;
   Index most = n - (n + k - 1) / k - 1;
-  const Factors factors =
-      factorize(folds.training(0, 0), data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
-  for (const WhitenedDomain& domain : factors.domains) most = std::min(most, domain.rank());
+  const WhitenedData whitened =
+      whiten_domains(folds.training(0, 0), data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  for (const WhitenedDomain& domain : whitened.domains) most = std::min(most, domain.rank());
   return most;
 }
 
-// The pairs of about half of the folds beside one.
+// The pairs of about half of the folds other than the given one.
 Summary half_of(const Folds& folds, Index repeat, Index fold) {
   const Index parts = folds.options().folds, wanted = std::max<Index>(1, parts / 2);
   Summary half = folds.held_out(repeat, (fold + 1) % parts);
@@ -89,8 +89,8 @@ Summary half_of(const Folds& folds, Index repeat, Index fold) {
   return half;
 }
 
-// The choice's errors with half of the pairs, on each fold of the first repeat, and on as few as ten. Its ranks are as
-// many as half of the pairs have.
+// The errors of the choice with half of the pairs, on up to ten folds of the first repeat. Ranks are limited to those
+// that half of the pairs have.
 std::vector<Errors> with_half(const Search& search, const Folds& folds, const Candidate& choice) {
   Grid one;
   one.candidates = {choice};
@@ -115,11 +115,11 @@ std::vector<Errors> with_half(const Search& search, const Folds& folds, const Ca
 
 TuneResult tune(const Folds& folds, const TuneOptions& given) {
   if (folds.domains() < 2) throw InvalidInput("tuning needs two domains or more; these folds have 1");
-  const Matrix weights = weights_of(given.graph, folds.domains());
+  const Matrix edge_weights = weights_of(given.graph, folds.domains());
   check_folds(folds);
   const TuneOptions options = completed(given, folds, given.ranks.empty() ? largest_rank(folds, given.data) : 0);
   Grid grid = make_grid(options, !given.max_ranks.empty());
-  const Search search(folds, options, weights);
+  const Search search(folds, options, edge_weights);
   Baselines baselines(folds, options, search.references());
   const Index parts = folds.options().folds;
   for (Index repeat = 0; repeat < folds.repeats(); ++repeat) {

@@ -18,13 +18,13 @@ Baselines::Baselines(const Folds& folds, const TuneOptions& options, const Matri
       references_(references),
       comparable_(folds.dimension(Domain::one) == folds.dimension(Domain::two)) {}
 
-void Baselines::add_views(const Directions& training, Index repeat, Index fold) {
+void Baselines::add_multi(const Directions& training, Index repeat, Index fold) {
   Errors none;
   none.fill(std::numeric_limits<double>::quiet_NaN());
   Errors without_map = none, alone = none;
   error_of(alone, Criterion::translation) = 1;  // the means
   if (!options_.matched.samples.empty()) {
-    const PlainViews plain = classify_without_map(options_.matched, folds_, training, repeat, fold);
+    const MultiWithoutMap plain = classify_without_map(options_.matched, folds_, training, repeat, fold);
     error_of(without_map, Criterion::classification) = plain.stacked;
     singles_.push_back(plain.single);
   }
@@ -50,9 +50,9 @@ void Baselines::finish() {
     std::transform(sums.begin(), sums.end(), errors.begin(), sums.begin(), std::plus<>());
   }
   const auto best = std::min_element(sums.begin(), sums.end()) - sums.begin();
-  single = static_cast<Domain>(best + 1);
+  single = domain_at(best);
   for (std::size_t s = 0; s < singles_.size(); ++s) {
-    error_of(target_only[s], Criterion::classification) = singles_[s][static_cast<std::size_t>(best)];
+    error_of(target_only[s], Criterion::classification) = singles_[s][best];
   }
 }
 
@@ -83,7 +83,7 @@ void Baselines::even_out(std::vector<std::vector<Errors>>& errors) {
 void Baselines::add(const HeldOut& held, const Directions& training, Index repeat, Index fold) {
   spreads_.resize(held.total.size());
   for (std::size_t i = 0; i < held.total.size(); ++i) spreads_[i].push_back(held.total[i] / held.samples);
-  if (folds_.domains() > 2) return add_views(training, repeat, fold);
+  if (folds_.domains() > 2) return add_multi(training, repeat, fold);
   Errors none;
   none.fill(std::numeric_limits<double>::quiet_NaN());
   Errors without_map = none, moved = none, alone = none;
@@ -92,9 +92,9 @@ void Baselines::add(const HeldOut& held, const Directions& training, Index repea
   error_of(alone, Criterion::likelihood) = 0;  // the partner tells nothing
   if (held.references.cols() > 0) error_of(alone, Criterion::partner) = guessed_partner(held.references.cols());
   if (comparable_) {
-    const std::vector<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
+    const ByDomain<Matrix> H = roots_about({training.mean[0], training.mean[0]}, folds_.held_out(repeat, fold));
     const Matrix apart = H[0] - H[1];  // x_1 - x_2
-    const auto relative = [&](Domain to) { return training.scaled(apart, to).squaredNorm() / held.total[slot(to)]; };
+    const auto relative = [&](Domain to) { return training.scaled(apart, to).squaredNorm() / held.total[to]; };
     error_of(without_map, Criterion::translation) = relative(Domain::one);
     error_of(without_map, Criterion::translation_to2) = relative(Domain::two);
     error_of(moved, Criterion::translation) = held.apart[0] / held.total[0];

@@ -28,7 +28,7 @@ class Baselines {
   Domain single = Domain::two;      // the domain whose matched samples alone classify
 
  private:
-  void add_views(const Directions& training, Index repeat, Index fold);
+  void add_multi(const Directions& training, Index repeat, Index fold);
   void add_downstream(const HeldOut& held, const Directions& training, Errors& without_map, Errors& moved,
                       Errors& alone) const;
 

@@ -2,27 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace cgmca {
 
 const char* name(Family family) {
-  switch (family) {
-    case Family::identity:
-      return "identity";
-    case Family::correlation:
-      return "correlation";
-    case Family::data1:
-      return "data1";
-    case Family::data2:
-      return "data2";
-    case Family::likelihood1:
-      return "likelihood1";
-    case Family::likelihood2:
-      return "likelihood2";
-  }
-  return "?";
+  constexpr std::array names = {"identity", "correlation", "data1", "data2", "likelihood1", "likelihood2"};
+  static_assert(names.size() == kFamilies.size());
+  return names.at(static_cast<std::size_t>(family));
 }
 
-bool has_rank(Family family) { return family != Family::likelihood1 && family != Family::likelihood2; }
+// As the table of covariances says.
+bool has_rank(Family family) {
+  return std::none_of(covariance_kinds().begin(), covariance_kinds().end(), [family](const CovarianceKind& kind) {
+    return kind.takes == CovarianceTakes::nothing && std::string_view(name(family)).starts_with(kind.name);
+  });
+}
 
 const char* name(Criterion criterion) {
   switch (criterion) {
@@ -44,23 +41,7 @@ const char* name(Criterion criterion) {
   return "?";
 }
 
-Covariance Candidate::covariance() const {
-  switch (family) {
-    case Family::identity:
-      return Covariance::identity(rank);
-    case Family::correlation:
-      return Covariance::correlation(rank);
-    case Family::data1:
-      return Covariance::data(Domain::one, rank);
-    case Family::data2:
-      return Covariance::data(Domain::two, rank);
-    case Family::likelihood1:
-      return Covariance::likelihood(Domain::one);
-    case Family::likelihood2:
-      break;
-  }
-  return Covariance::likelihood(Domain::two);
-}
+Covariance Candidate::covariance() const { return Covariance::parse(covariance_name()); }
 
 std::string Candidate::covariance_name() const {
   return has_rank(family) ? fmt::format("{}:{}", name(family), rank) : name(family);

@@ -14,7 +14,7 @@
 namespace cgmca {
 namespace {
 
-// Mean over the training sets and sd / √folds, of a - b where b is given.
+// The mean over the training sets and its standard error sd/√folds. They are those of a - b if b is given.
 Score score_of(const std::vector<Errors>& a, const std::vector<Errors>* b, Criterion criterion, Index folds) {
   const auto c = static_cast<std::size_t>(criterion);
   const double count = static_cast<double>(a.size());
@@ -41,8 +41,7 @@ bool simpler(const Candidate& a, const Candidate& b) {
          std::tuple(unlimited(b.rank), unlimited(b.max_rank), -strength(b.ridge));
 }
 
-// The one of `trials` with the least error. An unknown error counts as the largest, and of equal ones the simplest is
-// taken.
+// The trial with the least error. An unknown error counts as the largest. Among equal ones it is the simplest.
 std::size_t least(const TuneResult& result, const std::vector<std::size_t>& trials, Criterion criterion) {
   const auto error = [&](std::size_t t) {
     const double mean = result.trials[t][criterion].mean;
@@ -53,7 +52,7 @@ std::size_t least(const TuneResult& result, const std::vector<std::size_t>& tria
   });
 }
 
-// Of trials that the criterion cannot tell from the best.
+// The simplest of the trials that the criterion cannot distinguish from the best.
 std::size_t pick(const TuneResult& result, std::vector<std::size_t> alike) {
   if (result.criterion != Criterion::classification) return result.best;
   std::vector<std::size_t> likelihoods;
@@ -62,7 +61,7 @@ std::size_t pick(const TuneResult& result, std::vector<std::size_t> alike) {
   return likelihoods.empty() ? least(result, alike, *result.tie_break) : least(result, likelihoods, result.criterion);
 }
 
-// Of each fold the error of the setting that the other folds of its repeat choose.
+// For each fold, the error of the setting that the other folds of its repeat would choose.
 Score expected(const Grid& grid, const std::vector<std::size_t>& places, Criterion criterion, Index folds) {
   const auto c = static_cast<std::size_t>(criterion);
   const auto parts = static_cast<std::size_t>(folds);
@@ -93,7 +92,7 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// How a baseline compares with the choice; empty where the choice is plainly better, or there is no such baseline.
+// A sentence that compares a baseline with the choice; empty if the choice is clearly better or there is no baseline.
 std::string verdict(const std::string& baseline, const std::vector<Errors>& errors, const std::vector<Errors>& chosen,
                     const TuneResult& result) {
   const Score own = score_of(errors, nullptr, result.criterion, result.folds.folds);
@@ -217,7 +216,7 @@ void recommend(TuneResult& result, const std::vector<Errors>& with_half) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   result.with_half = {kUnknown, kUnknown};
   if (with_half.size() > 1) {
-    result.with_half = score_of(with_half, nullptr, result.criterion, static_cast<Index>(with_half.size()));
+    result.with_half = score_of(with_half, nullptr, result.criterion, std::ssize(with_half));
   }
   const auto c = static_cast<std::size_t>(result.criterion);
   result.recommendation.push_back(fmt::format("Chosen by {} over {} {}: {}.", name(result.criterion), result.samples,

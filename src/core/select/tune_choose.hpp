@@ -8,10 +8,10 @@
 
 namespace cgmca {
 
-// Throws InvalidInput where nothing of the grid is feasible, or the criterion is known of none.
+// Throws InvalidInput if no candidate is feasible, or if no candidate has a value of the criterion.
 TuneResult choose(const Grid& grid, const Baselines& baselines, const Folds& folds, const TuneOptions& options);
 
-// Fills in the error with half of the pairs, of which there may be none, and the recommendation in words.
+// Fills in the error with half of the pairs, if it is known, and the recommendation in words.
 void recommend(TuneResult& result, const std::vector<Errors>& with_half);
 
 }  // namespace cgmca

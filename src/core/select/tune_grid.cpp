@@ -29,7 +29,7 @@ std::vector<Index> series_up_to(Index limit) {  // 1, 2, 5, 10, 20, 50, …, lim
   return values;
 }
 
-// Neighbours are what a likelihood is made for; classes may be told apart by fewer directions than there are.
+// Whether `likelihood` covariances are tried: for criteria about nearest neighbours. Classes may need fewer directions.
 std::vector<Family> families_for(Criterion criterion, Index domains) {
   switch (criterion) {
     case Criterion::classification:
@@ -47,7 +47,7 @@ bool same_features(const Folds& folds) {
   return folds.domains() == 2 && folds.dimension(Domain::one) == folds.dimension(Domain::two);
 }
 
-// f, called by one thread at a time: candidates are measured side by side.
+// f behind a lock, because candidates are measured in parallel.
 std::function<Matrix(const Matrix&)> by_one_thread(std::function<Matrix(const Matrix&)> f) {
   const auto door = std::make_shared<std::mutex>();
   return [door, f = std::move(f)](const Matrix& X) {
@@ -107,7 +107,7 @@ void check_matched(const MatchedLabels& matched, const Folds& folds) {
         fmt::format("labelled samples of {} domains; the folds hold {}", matched.samples.size(), folds.domains()));
   }
   for (const Domain domain : all_domains(folds.domains())) {
-    const Matrix& X = *matched.samples[slot(domain)];
+    const Matrix& X = *matched.samples[domain];
     if (X.rows() == folds.dimension(domain) && X.cols() == folds.samples()) continue;
     throw InvalidInput(fmt::format("domain {} of the labelled samples: {} of {} features; the folds hold {} of {}",
                                    number(domain), X.cols(), X.rows(), folds.samples(), folds.dimension(domain)));
@@ -171,8 +171,7 @@ void check(const TuneOptions& options, const Folds& folds) {
   if (labels.samples == nullptr) return;
   const auto check_labelled = [&](const char* what, const Matrix* X, const std::vector<int>& of, Domain domain,
                                   Index least) {
-    if (X == nullptr || X->cols() != static_cast<Index>(of.size()) || X->rows() != folds.dimension(domain) ||
-        X->cols() < least) {
+    if (X == nullptr || X->cols() != std::ssize(of) || X->rows() != folds.dimension(domain) || X->cols() < least) {
       throw InvalidInput(fmt::format("{}: {} samples of {} features with {} labels; {} features{} are needed", what,
                                      X == nullptr ? 0 : X->cols(), X == nullptr ? 0 : X->rows(), of.size(),
                                      folds.dimension(domain),
@@ -235,27 +234,27 @@ Grid make_grid(const TuneOptions& options, bool every) {
 
 namespace {
 
-// Fits to the factors of one group: those of two domains share an SVD of B.
-std::function<Model(const Covariance&)> fits_of(const Factors& factors, const Matrix& weights) {
-  if (factors.count() > 2) {
+// The fits of one group. Those of two domains share an SVD of B.
+std::function<Model(const Covariance&)> fits_of(const WhitenedData& whitened, const Matrix& edge_weights) {
+  if (whitened.count() > 2) {
     return [&](const Covariance& C) {
-      const std::vector<Covariance> all(factors.domains.size(), C);
-      return assemble(multi::match_quickly(factors, all, weights), factors);
+      const std::vector<Covariance> all(whitened.domains.size(), C);
+      return assemble(multi::match_quickly(whitened, all, edge_weights), whitened);
     };
   }
-  const auto svd = std::make_shared<const linalg::ArraySvd>(factors.B().on().thin_svd(factors.B()));
-  return [&, svd](const Covariance& C) { return assemble(solve(factors, *svd, C, C), factors); };
+  const auto svd = std::make_shared<const linalg::ArraySvd>(whitened.B().on().thin_svd(whitened.B()));
+  return [&, svd](const Covariance& C) { return assemble(solve(whitened, *svd, C, C), whitened); };
 }
 
 }  // namespace
 
-void score(Grid& grid, const Factors& training, const HeldOut& held, const Matrix& weights) {
-  side_by_side(static_cast<Index>(grid.groups.size()) - 1, [&](Index task) {
-    const std::size_t first = grid.groups[static_cast<std::size_t>(task)];
+void score(Grid& grid, const WhitenedData& training, const HeldOut& held, const Matrix& edge_weights) {
+  parallel_for(std::ssize(grid.groups) - 1, [&](Index task) {
+    const std::size_t first = grid.groups[task];
     const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
     if (first == end) return;
-    const Factors factors = regularize(training, grid.candidates[first].regularization());
-    const auto fitted = fits_of(factors, weights);
+    const WhitenedData whitened = regularize(training, grid.candidates[first].regularization());
+    const auto fitted = fits_of(whitened, edge_weights);
     std::vector<std::size_t> measured;
     std::vector<Matrix> used;
     for (std::size_t t = first; t < end; ++t) {
@@ -263,8 +262,8 @@ void score(Grid& grid, const Factors& training, const HeldOut& held, const Matri
       const Candidate& candidate = grid.candidates[t];
       try {
         const Model model = fitted(candidate.covariance());
-        grid.errors[t].push_back(factors.count() > 2 ? measure_views(model, held, weights)
-                                                     : measure(model, held, candidate.towards));
+        grid.errors[t].push_back(whitened.count() > 2 ? measure_multi(model, held, edge_weights)
+                                                      : measure(model, held, candidate.towards));
         if (held.downstream == nullptr) continue;
         measured.push_back(t);
         used.push_back(estimates(model, held, candidate.towards));

@@ -23,8 +23,8 @@ namespace cgmca {
 using linalg::AB;
 using linalg::AtB;
 
-Factors reduce(Factors factors) {
-  for (WhitenedDomain& domain : factors.domains) {
+WhitenedData reduce(WhitenedData whitened) {
+  for (WhitenedDomain& domain : whitened.domains) {
     const SpectrumWhitening& full = *domain.spectrum();
     const Index r = full.rank();
     domain.variance = full.s.cwiseAbs2();
@@ -32,13 +32,13 @@ Factors reduce(Factors factors) {
     domain.scale = {};
     domain.whitening = std::make_shared<SpectrumWhitening>(full.U.on().identity(r, r), full.s, full.scale);
   }
-  factors.data.reset();
-  return factors;
+  whitened.source.reset();
+  return whitened;
 }
 
-Directions directions_of(const Factors& factors) {
+Directions directions_of(const WhitenedData& whitened) {
   Directions result;
-  for (const WhitenedDomain& domain : factors.domains) {
+  for (const WhitenedDomain& domain : whitened.domains) {
     result.U.push_back(linalg::download(domain.spectrum()->inward));
     result.mean.push_back(domain.mean);
     result.scale.push_back(domain.scale);
@@ -47,16 +47,16 @@ Directions directions_of(const Factors& factors) {
 }
 
 Matrix Directions::scaled(Matrix X, Domain domain) const {
-  const Vector& D = scale[slot(domain)];
+  const Vector& D = scale[domain];
   return D.size() == 0 ? X : Matrix(D.cwiseInverse().asDiagonal() * X);
 }
 
 HeldOut hold_out(const Summary& part, const Directions& training) {
   HeldOut held;
   held.samples = part.total_weight();
-  const std::vector<Matrix> all = roots_about(training.mean, part);
+  const ByDomain<Matrix> all = roots_about(training.mean, part);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Matrix scaled = training.scaled(all[i], static_cast<Domain>(i + 1));
+    const Matrix scaled = training.scaled(all[i], domain_at(i));
     held.H.push_back(AtB(training.U[i], scaled));
     held.total.push_back(scaled.squaredNorm());
     held.outside.push_back(std::max(0.0, held.total[i] - held.H[i].squaredNorm()));
@@ -65,7 +65,7 @@ HeldOut hold_out(const Summary& part, const Directions& training) {
   if (!held.comparable) return held;
   const Matrix R = all[0] - all[1];
   for (std::size_t i = 0; i < 2; ++i) {
-    held.apart[i] = training.scaled(R, static_cast<Domain>(i + 1)).squaredNorm();
+    held.apart[i] = training.scaled(R, domain_at(i)).squaredNorm();
     held.R_inside[i] = AtB(training.U[i], R);
   }
   held.overlap = AtB(training.U[0], training.U[1]);
@@ -95,7 +95,7 @@ Downstream downstream_of(const TuneOptions& options) {
 
 namespace {
 
-// Of x̂ = x_from + (L - Θ_from Tᵀ) t, all in the training set's coordinates: left a t, right b t.                 (67)
+// The two terms of x̂ - x_from = (L - Θ_from Tᵀ) t in the training set's coordinates.                             (67)
 struct Difference {
   Matrix from_target, from_source;  // L t: r_to×m;   Θ_from Tᵀ t: r_from×m
 };
@@ -103,16 +103,16 @@ struct Difference {
 Difference difference(const Model& model, const Translation& lmmse, Domain from, const Matrix& H) {
   const Matrix t = AB(lmmse.right, H);
   const DomainMap& source = model.domain(from);
-  const Regularized& whitened = model.certificate.constrained[slot(from)];
+  const Regularized& covariance = model.certificate.constrained[from];
   const Index m = lmmse.right.rows();
   const Matrix own =
-      (source.loadings.leftCols(m) - whitened.ridge * source.weights.topRows(m).transpose()) / whitened.data;
+      (source.loadings.leftCols(m) - covariance.ridge * source.weights.topRows(m).transpose()) / covariance.data;
   return {AB(lmmse.left, t), AB(own, t)};
 }
 
 // ‖x_to - x̂‖² of the held-out pairs: ‖R - U_to L t + U_from Θ Tᵀ t‖² with R = x_to - x_from.
 double missed_towards_identity(const Model& model, const HeldOut& held, const Translation& lmmse, Domain to) {
-  const auto i = slot(to), j = 1 - i;
+  const Index i = index(to), j = 1 - i;
   const auto [target, own] = difference(model, lmmse, other(to), held.H[j]);
   const double sign = to == Domain::one ? 1 : -1;
   const Matrix crossed = to == Domain::one ? AB(held.overlap, own) : AtB(held.overlap, own);
@@ -138,9 +138,9 @@ Matrix estimates(const Model& model, const HeldOut& held, Towards towards) {
 }
 
 std::vector<double> downstream_errors(const HeldOut& held, const std::vector<Matrix>& estimates) {
-  const Index m = static_cast<Index>(held.partners.size());
+  const Index m = std::ssize(held.partners);
   Matrix all(estimates.front().rows(), m * std::ssize(estimates));
-  for (Index k = 0; k < std::ssize(estimates); ++k) all.middleCols(k * m, m) = estimates[static_cast<std::size_t>(k)];
+  for (Index k = 0; k < std::ssize(estimates); ++k) all.middleCols(k * m, m) = estimates[k];
   const Downstream& used = *held.downstream;
   const Matrix found = used.f(all), truth = used.truth(Eigen::all, held.partners);
   std::vector<double> errors;
@@ -152,7 +152,7 @@ std::vector<double> downstream_errors(const HeldOut& held, const std::vector<Mat
 }
 
 Matrix coordinates(const Directions& training, Domain domain, const Matrix& X) {
-  return AtB(training.U[slot(domain)], training.scaled(X.colwise() - training.mean[slot(domain)], domain));
+  return AtB(training.U[domain], training.scaled(X.colwise() - training.mean[domain], domain));
 }
 
 namespace {
@@ -193,7 +193,7 @@ double partner_error(const Matrix& references, const Matrix& queries, const std:
   double sum = 0;
   for (Index q = 0; q < queries.cols(); ++q) {
     const Vector distances = sizes - 2 * products.col(q);
-    const Index nearer = (distances.array() < distances(partners[static_cast<std::size_t>(q)])).count();
+    const Index nearer = (distances.array() < distances(partners[q])).count();
     sum += std::log1p(static_cast<double>(nearer));
   }
   return sum / static_cast<double>(queries.cols()) / std::log(static_cast<double>(references.cols()));
@@ -210,7 +210,7 @@ Matrix references_of(const PairSamples& pairs) {
 
 std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>& places) {
   std::vector<int> result;
-  for (const Index place : places) result.push_back(labels[static_cast<std::size_t>(place)]);
+  for (const Index place : places) result.push_back(labels[place]);
   return result;
 }
 
@@ -229,7 +229,7 @@ LabelPlaces find_places(const TransferLabels& labels, const PairSamples& pairs) 
   }
   for (Index j = 0; j < labels.samples->cols(); ++j) {
     const auto found = first.find(bytes(*labels.samples, j));
-    if (found != first.end()) places.of_references[static_cast<std::size_t>(j)] = found->second;
+    if (found != first.end()) places.of_references[j] = found->second;
   }
   return places;
 }
@@ -242,7 +242,7 @@ void add_labels(HeldOut& held, const TransferLabels& labels, const LabelPlaces& 
     if (folds.fold_of(repeat, static_cast<Index>(j)) == fold) left_out.insert(places.of_pairs[j]);
   }
   for (Index j = 0; j < labels.samples->cols(); ++j) {
-    if (!left_out.contains(places.of_references[static_cast<std::size_t>(j)])) held.references_kept.push_back(j);
+    if (!left_out.contains(places.of_references[j])) held.references_kept.push_back(j);
   }
   held.reference_labels = picked(labels.sample_labels, held.references_kept);
   held.query_labels = picked(labels.query_labels, mine);
@@ -263,7 +263,7 @@ Errors measure(const Model& model, const HeldOut& held, Towards towards) {
   const DomainMap& one = model.domain(Domain::one);
   const DomainMap& two = model.domain(Domain::two);
   const auto translation_error = [&](Domain to) {
-    const auto i = slot(to);
+    const Index i = index(to);
     const Translation lmmse = translation(model, other(to), to);
     if (towards == Towards::identity) return missed_towards_identity(model, held, lmmse, to) / held.total[i];
     const Matrix missed = held.H[i] - AB(lmmse.left, AB(lmmse.right, held.H[1 - i]));

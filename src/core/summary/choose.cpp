@@ -19,7 +19,7 @@ bool GramSafety::diagonal_allows(const Vector& diagonal, const Layout& layout) {
 bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
   for (Index i = 0; i < layout.domains(); ++i) {
     const Index start = layout.start(i), d = layout.features(i);
-    Spectrum& bounds = bounds_[static_cast<std::size_t>(i)];
+    Spectrum& bounds = bounds_[i];
     bounds = G.on().spectrum_bounds(G.block(start, start, d, d), bounds);
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }
@@ -29,7 +29,7 @@ bool GramSafety::measure(const linalg::Array& G, const Layout& layout) {
 bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
   std::vector<Spectrum> carried = bounds_;
   for (Index i = 0; i < layout.domains(); ++i) {
-    Spectrum& bounds = carried[static_cast<std::size_t>(i)];
+    Spectrum& bounds = carried[i];
     bounds.largest += added_diagonal.segment(layout.start(i), layout.features(i)).sum();
     if (!(bounds.largest <= kSafeGramCondition * bounds.smallest)) return false;
   }
@@ -40,7 +40,7 @@ bool GramSafety::carry(const Vector& added_diagonal, const Layout& layout) {
 bool GramSafety::join(const GramSafety& other, const Vector& s, const Layout& layout) {
   std::vector<Spectrum> joined;
   for (Index i = 0; i < layout.domains(); ++i) {
-    const Spectrum &ours = bounds_[static_cast<std::size_t>(i)], &theirs = other.bounds_[static_cast<std::size_t>(i)];
+    const Spectrum &ours = bounds_[i], &theirs = other.bounds_[i];
     if (!(ours.smallest > 0 && theirs.smallest > 0)) return false;  // one of them was not measured
     const double added = s.segment(layout.start(i), layout.features(i)).squaredNorm();
     joined.push_back({ours.largest + theirs.largest + added, ours.smallest + theirs.smallest});

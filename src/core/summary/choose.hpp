@@ -22,8 +22,7 @@ class GramSafety {
 
   // max Θ_jj / min Θ_jj <= κ, so for most data with features that hardly vary the diagonal alone decides.
   static bool diagonal_allows(const Vector& diagonal, const Layout& layout);
-  // Measures G, of which the upper triangle is given and which is no less than what was measured before. Returns
-  // whether it is safe.
+  // Measures G (upper triangle), which has only grown since it was last measured. Returns whether P = I is safe.
   bool measure(const linalg::Array& G, const Layout& layout);
   // Updates the bounds for an added sum with this diagonal. Returns false, and changes nothing, if they would prove too
   // little.

@@ -43,12 +43,12 @@ Vector deviations_of(const Moments& moments) {
   Vector result(moments.layout.size());
   for (Index i = 0; i < moments.layout.domains(); ++i) {
     result.segment(moments.layout.start(i), moments.layout.features(i)) =
-        moments.on().row_squared_norms(moments.S[static_cast<std::size_t>(i)]).cwiseSqrt();
+        moments.on().row_squared_norms(moments.S[i]).cwiseSqrt();
   }
   return result;
 }
 
-// a/b; what is not 0 is infinitely far from 0.
+// a/b. If b is 0, the result is 0 for a = 0 and infinite otherwise.
 double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
 
 }  // namespace
@@ -60,7 +60,7 @@ std::optional<double> distance_from_samples(const Summary& summary, const Moment
   if (state.rows.count() > 0) sketch.add(*state.on, state.rows.by_domain());
   const Matrix difference = times_theta(moments, sketch.U) - sketch.Y / moments.freedom;
   const Vector sigma = deviations_of(moments), mean = sketch.origin + sketch.count.mean;
-  // Rounding before a merge is relative to the sizes of then.
+  // Rounding before a merge was relative to the sizes that features had at that time.
   const double noise = thresholds::kSketchNoise * sketch.noise / std::sqrt(moments.freedom);
   double largest = 0;
   Index worst = 0;
@@ -68,7 +68,7 @@ std::optional<double> distance_from_samples(const Summary& summary, const Moment
     double distance = 0;
     for (Index k = 0; k < Sketch::kColumns; ++k) {
       const double scale = sketch.U.col(k).cwiseProduct(sigma).norm() + noise;
-      // Squares of a smaller feature underflow: a fit refuses it.
+      // A fit refuses smaller features, because their squares underflow.
       const bool tiny = sigma(f) * sigma(f) < thresholds::kSmallestVariance &&
                         std::abs(difference(f, k)) < std::sqrt(thresholds::kSmallestVariance) * (scale + 1);
       if (!tiny) distance = std::max(distance, ratio(std::abs(difference(f, k)), sigma(f) * scale));
@@ -89,8 +89,7 @@ std::optional<double> distance_from_samples(const Summary& summary, const Moment
                   "sketch that was summed beside them, most in feature {} (counted from 0) of {}; rounding is below "
                   "{:.0e}. The summary was damaged, or BLAS, LAPACK or the memory of a machine computed wrongly. Make "
                   "the summary again",
-                  largest, worst - moments.layout.start(domain),
-                  describe(static_cast<Domain>(domain + 1), state.info[static_cast<std::size_t>(domain)]),
+                  largest, worst - moments.layout.start(domain), describe(domain_at(domain), state.info[domain]),
                   thresholds::kLikeTheSketch));
 }
 

@@ -14,7 +14,7 @@ using linalg::Array;
 using linalg::Backend;
 using linalg::Indices;
 
-// Xc Xcᵀ (upper triangle); features that do not vary are left out if they are many.
+// Xc Xcᵀ (upper triangle). If many features do not vary, only the others are multiplied.
 Array gram_of_varying(const Deviations& Xc) {
   const Backend& on = Xc.on();
   const Vector spread = Xc.spread();
@@ -22,14 +22,15 @@ Array gram_of_varying(const Deviations& Xc) {
   for (Index j = 0; j < spread.size(); ++j) {
     if (spread(j) > thresholds::kNoVariation) varying.push_back(j);
   }
-  const Index p = spread.size(), a = static_cast<Index>(varying.size());
+  const Index p = spread.size(), a = std::ssize(varying);
   if (a >= p - p / 16) return Xc.sums().G;
   const Array all = on.zeros(p, p);
   on.assign_at(all, varying, varying, Xc.sums(&varying).G);
   return all;
 }
 
-// `qr` has the accuracy of Householder's triangles, and a remote back end makes triangles by products anyway.
+// Scaled frames are for `automatic` on the processor. With `qr` the triangle comes from a Householder QR, and a remote
+// back end makes triangles from products, which costs no more.
 Scales scales_of(Accumulate accumulate, const Backend& on) {
   return accumulate == Accumulate::automatic && !on.remote() ? Scales::allowed : Scales::refused;
 }
@@ -41,9 +42,9 @@ Compressed identity(FirstMoments count, Array G, const Layout& layout, Accumulat
 
 }  // namespace
 
-Compressed Compressed::framed(const Deviations& Z, FirstMoments count, const Layout& layout, Accumulate accumulate,
-                              const Array& products) {
-  Framed made = make_frame(Z, layout, scales_of(accumulate, Z.on()), products);
+Compressed Compressed::in_new_frame(const Deviations& Z, FirstMoments count, const Layout& layout,
+                                    Accumulate accumulate, const Array& products) {
+  NewFrame made = make_frame(Z, layout, scales_of(accumulate, Z.on()), products);
   return {std::move(count), std::make_shared<const Frame>(std::move(made.frame)), std::move(made.G), accumulate,
           GramSafety(layout)};
 }
@@ -52,12 +53,12 @@ Compressed Compressed::first(const Backend& on, const WeightedSamples& samples, 
                              const Layout& layout, Accumulate accumulate) {
   if (on.remote()) {
     const auto [count, Xc] = centred(on, samples, origin);
-    return framed(Xc, count, layout, accumulate);
+    return in_new_frame(Xc, count, layout, accumulate);
   }
   const Survey found = survey(samples, origin);
   const FirstMoments count{samples.count(), samples.total(), found.sum / samples.total()};
   const Deviations Xc(on, samples, origin, count.mean, found.largest);
-  // An estimate will do: G itself decides.
+  // These sums of squares are an estimate. It suffices here, because G itself decides below.
   const Vector squares = found.squares - count.weight * count.mean.cwiseAbs2();
   Array products;
   if (accumulate == Accumulate::gram ||
@@ -66,7 +67,7 @@ Compressed Compressed::first(const Backend& on, const WeightedSamples& samples, 
     Compressed sum = identity(count, products, layout, accumulate);
     if (accumulate == Accumulate::gram || sum.safety.measure(products, layout)) return sum;
   }
-  return framed(Xc, count, layout, accumulate, products);
+  return in_new_frame(Xc, count, layout, accumulate, products);
 }
 
 std::optional<Compressed> Compressed::sum_on_device(const Backend& on, const WeightedSamples& samples,
@@ -99,8 +100,8 @@ std::optional<Compressed> Compressed::sum_on_device(const Backend& on, const Wei
   return sum;
 }
 
-// Of deviations from the mean so far, Σ (y - ȳ)(y - ȳ)ᵀ and (17) together are Σ y yᵀ - (Σ y)(Σ y)ᵀ / n with n of all
-// samples. A weight counts in each of them.
+// The state with new samples. y are their deviations from the mean so far, in the frame. Then the sum about their own
+// mean and the step of (17) are together Σ y yᵀ - (Σ y)(Σ y)ᵀ / n, where n counts all samples, by their weights.
 struct Compressed::Entered {
   Compressed state;
   Vector taken;
@@ -109,21 +110,21 @@ struct Compressed::Entered {
 
 Compressed::Entered Compressed::enter(const WeightedSamples& samples, const Vector& origin) const {
   const Backend& on = G.on();
-  FramedSamples framed = enter_frame(*frame, Deviations(on, samples, origin, count.mean), on.copy(G));
+  FrameSums sums = enter_frame(*frame, Deviations(on, samples, origin, count.mean), on.copy(G));
   Compressed now = *this;
-  now.G = std::move(framed.G);
-  now.count.samples += samples.count() - static_cast<Index>(framed.unlike.size());
-  now.count.weight += framed.unlike.empty() ? samples.total() : framed.weight;
-  on.add_gram(now.G, on.upload(framed.sum_in_frame), -1 / now.count.weight);
-  now.count.mean += framed.sum / now.count.weight;
-  Vector taken = framed.sum_in_frame.cwiseAbs2() / now.count.weight;
-  return {std::move(now), std::move(taken), std::move(framed.unlike)};
+  now.G = std::move(sums.G);
+  now.count.samples += samples.count() - std::ssize(sums.outliers);
+  now.count.weight += sums.outliers.empty() ? samples.total() : sums.weight;
+  on.add_gram(now.G, on.upload(sums.sum_in_frame), -1 / now.count.weight);
+  now.count.mean += sums.sum / now.count.weight;
+  Vector taken = sums.sum_in_frame.cwiseAbs2() / now.count.weight;
+  return {std::move(now), std::move(taken), std::move(sums.outliers)};
 }
 
-// With P = I the bounds of κ are carried on while they prove enough, and measured again when they do not. In a scaled
-// frame measuring κ at unit size costs as much as a few hundred samples, so it waits until a feature's sum of squares
-// has grown g = 4 times. G grows only, so that λ_min at unit size has fallen g times at most, and κ risen g p/λ_max
-// times.
+// With P = I the bounds of κ are updated while they prove enough, and measured again when they do not. In a scaled frame
+// a measurement of κ at unit size costs as much as a few hundred samples. So it waits until the sum of squares of some
+// feature has grown by a factor of g = 4. Because G only grows, λ_min at unit size has then fallen by a factor of at
+// most g, and κ has risen by a factor of at most g p/λ_max.
 bool Compressed::outgrown(const Vector& before) {
   constexpr double g = 4;
   const Vector squares = G.on().diagonal(G);
@@ -140,9 +141,9 @@ bool Compressed::outgrown(const Vector& before) {
 std::optional<std::vector<Index>> Compressed::add(const WeightedSamples& samples, const Vector& origin) {
   const Backend& on = G.on();
   auto [entered, taken, waiting] = enter(samples, origin);
-  const bool most_are_unlike = 2 * static_cast<Index>(waiting.size()) >= samples.count();
+  const bool most_are_unlike = 2 * std::ssize(waiting) >= samples.count();
   bool cancels = (taken.array() > thresholds::kCancelled * on.diagonal(entered.G).array()).any();
-  if (cancels && frame->identity()) {  // about their own mean nothing cancels
+  if (cancels && frame->identity()) {  // sums about the samples' own mean do not cancel
     const auto [more, Xc] = centred(on, samples, origin);
     entered = *this;
     entered.G = on.copy(G);
@@ -162,13 +163,13 @@ void Compressed::renew(const WeightedSamples& samples, const Vector& origin) {
 
 void Compressed::make_anew(const Array& Z, const FirstMoments& more) {
   const Backend& on = G.on();
-  const Array both = linalg::beside(linalg::beside(root(), Z), on.upload(count.step_to(more)));
+  const Array both = linalg::beside(linalg::beside(square_root(), Z), on.upload(count.step_to(more)));
   FirstMoments all = count;
   all.join(more);
-  *this = framed(Deviations(both), std::move(all), frame->layout, accumulate);
+  *this = in_new_frame(Deviations(both), std::move(all), frame->layout, accumulate);
 }
 
-void Compressed::leave_identity() { *this = framed(Deviations(root()), count, frame->layout, accumulate); }
+void Compressed::leave_identity() { *this = in_new_frame(Deviations(square_root()), count, frame->layout, accumulate); }
 
 void Compressed::continue_by(Accumulate how) {
   const bool unproven = how == Accumulate::automatic && accumulate == Accumulate::gram;
@@ -177,7 +178,7 @@ void Compressed::continue_by(Accumulate how) {
   if (how == Accumulate::qr || (unproven && !safety.measure(G, frame->layout))) leave_identity();
 }
 
-// Changes G itself, which no other state must share.
+// G is changed in place, so no other state may share it.
 void Compressed::join(const Array& Z, const FirstMoments& more) {
   G.on().add_gram(G, Z);
   count.join(more);
@@ -201,7 +202,7 @@ void Compressed::merge(const Compressed& other, const Vector& shift) {
     }
   }
   if (frame->identity()) leave_identity();
-  const Array Z = other.root(), all = linalg::beside(Z, on.upload(step));
+  const Array Z = other.square_root(), all = linalg::beside(Z, on.upload(step));
   const bool news = !frame->constant.empty() &&
                     on.column_largest(on.gather_rows(all, frame->constant)).maxCoeff() > thresholds::kNoVariation;
   const bool refused = frame->scaled() && scales_of(accumulate, on) == Scales::refused;
@@ -225,9 +226,9 @@ Compressed Compressed::with_all(const Rows& rows, const Vector& origin) const {
   if (!waiting) {
     all.renew(rows.by_domain(), origin);
   } else if (!waiting->empty()) {
-    Rows unlike = rows;
-    unlike.keep(*waiting);
-    all.renew(unlike.by_domain(), origin);
+    Rows outliers = rows;
+    outliers.keep(*waiting);
+    all.renew(outliers.by_domain(), origin);
   }
   return all;
 }
@@ -242,10 +243,10 @@ Compressed Compressed::reordered(const Indices& places) const {
     return result;
   }
   Indices now(places.size());
-  for (std::size_t f = 0; f < places.size(); ++f) now[static_cast<std::size_t>(places[f])] = static_cast<Index>(f);
+  for (std::size_t f = 0; f < places.size(); ++f) now[places[f]] = static_cast<Index>(f);
   Frame named = *frame;
   for (auto* features : {&named.features, &named.constant}) {
-    for (Index& feature : *features) feature = now[static_cast<std::size_t>(feature)];
+    for (Index& feature : *features) feature = now[feature];
   }
   result.frame = std::make_shared<const Frame>(std::move(named));
   return result;

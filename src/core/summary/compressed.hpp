@@ -1,7 +1,8 @@
 // The compressed samples of a summary: Xc Xcᵀ = Pᵀ G P with a frame P.                             docs/method.md (27)
 //
-// Samples unlike those that made the frame wait as rows until there are many of them; then all make a new frame. P = I
-// suits all samples. `automatic` replaces it by a frame when the data no longer prove that it is safe.
+// The frame was made from the first samples. Later samples that do not fit into it, the outliers, wait as rows. When
+// there are many of them, all samples together make a new frame. P = I suits all samples. `automatic` replaces it by a
+// triangular frame when the data no longer prove that it is safe.
 #pragma once
 
 #include <cgmca/summary.hpp>
@@ -18,10 +19,10 @@ namespace cgmca {
 
 // What later stages see: Xc_i Xc_jᵀ = S_i X_ij S_jᵀ and Xc_i Xc_iᵀ = S_i S_iᵀ.                              (48)
 struct Roots {
-  std::vector<linalg::Array> S;
-  std::vector<std::vector<linalg::Array>> X;  // for i < j
+  ByDomain<linalg::Array> S;
+  ByDomain<ByDomain<linalg::Array>> X;  // for i < j
   // The features of each domain that vary, in an order in which S_iᵀ is upper trapezoidal; empty if there is none.
-  std::vector<linalg::Indices> orders;
+  ByDomain<linalg::Indices> orders;
 };
 
 struct Compressed {
@@ -35,38 +36,38 @@ struct Compressed {
   // The first samples, which decide on the frame.
   static Compressed first(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin,
                           const Layout& layout, Accumulate accumulate);
-  // The same, of samples that travel to a remote back end once. Nothing if P = I would not be safe, or is not allowed.
-  // `before`: those that are there already, if any.
+  // The same for a remote back end, to which each sample is sent once. Returns nothing if P = I is not safe or not
+  // allowed. `before`: the samples compressed so far, or null.
   static std::optional<Compressed> sum_on_device(const linalg::Backend& on, const WeightedSamples& samples,
                                                  const Vector& origin, const Layout& layout, Accumulate accumulate,
                                                  const Compressed* before);
-  // Vectors Z with Z Zᵀ = Xc Xcᵀ of `count` samples, in a frame of their own; `products` as for make_frame.
-  static Compressed framed(const Deviations& Z, FirstMoments count, const Layout& layout, Accumulate accumulate,
-                           const linalg::Array& products = {});
+  // A new frame for vectors Z with Z Zᵀ = Xc Xcᵀ of `count` samples. `products`: as for make_frame.
+  static Compressed in_new_frame(const Deviations& Z, FirstMoments count, const Layout& layout, Accumulate accumulate,
+                                 const linalg::Array& products = {});
 
-  // Takes in samples, and tells which of them are unlike those that made the frame and have to wait. Nothing, and
-  // nothing changed, if most are, or if they would spoil G: then all should make a new frame.
+  // Adds samples, and returns the outliers among them, which were not added. If most of them are outliers, or if they
+  // would spoil G, it returns nothing and changes nothing: then all samples should make a new frame.
   std::optional<std::vector<Index>> add(const WeightedSamples& samples, const Vector& origin);
-  // All samples make the frame, these too.
+  // Adds samples and makes a new frame from all.
   void renew(const WeightedSamples& samples, const Vector& origin);
-  // Joins another summary's samples; `shift` is its origin minus ours. They enter the frame or, if they are unlike those
-  // that made it, all make a new one.
+  // Adds the samples of another summary. `shift` is its origin minus ours. If they do not fit into the frame, all samples
+  // make a new one.
   void merge(const Compressed& other, const Vector& shift);
-  // From now on sums up so; P = I is left if it is not allowed or not proven to be safe.
+  // Sums up by this rule from now on. P = I is replaced if the rule does not allow it or it is not proven to be safe.
   void continue_by(Accumulate how);
-  // This with the rows inside, whether they are like those that made the frame or not.
+  // A copy that also holds the rows, outliers included.
   Compressed with_all(const Rows& rows, const Vector& origin) const;
   Compressed reordered(const linalg::Indices& places) const;  // places[f] is where feature f of the result is now
   Compressed moved_to(const linalg::Backend& target) const;
 
   Roots roots() const;
-  linalg::Array root() const;           // Z (p×r) with Z Zᵀ = Xc Xcᵀ of all domains together
+  linalg::Array square_root() const;    // Z (p×r) with Z Zᵀ = Xc Xcᵀ of all domains together
   Matrix times(const Matrix& V) const;  // Xc Xcᵀ V
-  // The roots of the diagonal of Xc Xcᵀ; in a frame a bound, ‖P_f‖ √(max G_kk), will do.
+  // The square roots of the diagonal of Xc Xcᵀ, or in a frame an upper bound of them, ‖P_f‖ √(max G_kk).
   Vector sizes() const;
 
  private:
-  // With the samples inside; the squares of what their new mean took from G's diagonal; which of them have to wait.
+  // The state with the samples added, the squares that the new mean subtracted from G's diagonal, and the outliers.
   struct Entered;
   Entered enter(const WeightedSamples& samples, const Vector& origin) const;
   bool outgrown(const Vector& before);  // `before`: G's diagonal then; notes when it has measured

@@ -8,7 +8,7 @@ using linalg::Indices;
 Deviations::Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean)
     : on_(&on),
       X_(std::move(samples.X)),
-      roots_(samples.weights.cwiseSqrt()),
+      sqrt_weights_(samples.weights.cwiseSqrt()),
       origin_(std::move(origin)),
       mean_(std::move(mean)),
       count_(X_.front().cols()) {
@@ -20,7 +20,7 @@ Deviations::Deviations(const linalg::Backend& on, WeightedSamples samples, Vecto
 Array Deviations::tile(Index first, Index count, const Indices* features) const {
   if (!X_.empty()) {
     const Array Z = on_->load(X_, first, count, origin_, mean_, features);
-    if (roots_.size() > 0) on_->scale_columns(Z, roots_.segment(first, count));
+    if (sqrt_weights_.size() > 0) on_->scale_columns(Z, sqrt_weights_.segment(first, count));
     return Z;
   }
   const Array columns = Z_.columns(first, count);
@@ -30,7 +30,7 @@ Array Deviations::tile(Index first, Index count, const Indices* features) const 
 Array Deviations::transposed(const Indices& features) const {
   if (!X_.empty()) {
     const Array Z = on_->load_transposed(X_, origin_, mean_, features);
-    if (roots_.size() > 0) on_->scale_rows(Z, roots_);
+    if (sqrt_weights_.size() > 0) on_->scale_rows(Z, sqrt_weights_);
     return Z;
   }
   return on_->gather_transposed_rows(Z_, features);
@@ -45,14 +45,15 @@ Vector Deviations::spread() const {
   return sum;
 }
 
-Vector Deviations::root_sums(const Array& Z, Index first) const {
-  if (roots_.size() == 0) return on_->row_sums(Z);
+Vector Deviations::sqrt_weighted_sums(const Array& Z, Index first) const {
+  if (sqrt_weights_.size() == 0) return on_->row_sums(Z);
   const Array own = X_.empty() ? on_->copy(Z) : Z;
-  return on_->row_sums(linalg::scaled_columns(own, roots_.segment(first, Z.cols())));
+  return on_->row_sums(linalg::scaled_columns(own, sqrt_weights_.segment(first, Z.cols())));
 }
 
 double Deviations::weight(Index first, Index count, const Indices& except) const {
-  Vector weights = roots_.size() == 0 ? Vector(Vector::Ones(count)) : Vector(roots_.segment(first, count).cwiseAbs2());
+  Vector weights =
+      sqrt_weights_.size() == 0 ? Vector(Vector::Ones(count)) : Vector(sqrt_weights_.segment(first, count).cwiseAbs2());
   weights(except).setZero();
   return weights.sum();
 }
@@ -60,13 +61,13 @@ double Deviations::weight(Index first, Index count, const Indices& except) const
 Vector Deviations::weighted_sum() const {
   Vector sum = Vector::Zero(features());
   for (Index first = 0; first < count_; first += width()) {
-    sum += root_sums(tile(first, std::min(width(), count_ - first)), first);
+    sum += sqrt_weighted_sums(tile(first, std::min(width(), count_ - first)), first);
   }
   return sum;
 }
 
 Deviations::Sums Deviations::sums(const Indices* features) const {
-  const Index p = features == nullptr ? this->features() : static_cast<Index>(features->size());
+  const Index p = features == nullptr ? this->features() : std::ssize(*features);
   return sums_added_to(on_->zeros(p, p), features);
 }
 
@@ -76,7 +77,7 @@ Deviations::Sums Deviations::sums_added_to(Array G, const Indices* features) con
       Sums{std::move(G), Vector::Zero(p)}, p,
       [&](Sums& sums, const Array& Z, Index first) {
         on_->add_gram(sums.G, Z);
-        sums.sum += root_sums(Z, first);
+        sums.sum += sqrt_weighted_sums(Z, first);
       },
       features);
 }
@@ -89,8 +90,8 @@ void Deviations::Sums::join(const Sums& other) {
 Survey survey(const WeightedSamples& samples, const Vector& origin) {
   const Index p = origin.size(), n = samples.count();
   std::vector<Survey> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
-  by_columns(p, n, [&](Index first, Index count) {
-    Survey& part = parts[static_cast<std::size_t>(first / kRange)];
+  parallel_for_columns(p, n, [&](Index first, Index count) {
+    Survey& part = parts[first / kRange];
     part = {Vector::Zero(p), Vector::Zero(p), Vector::Zero(p)};
     Index start = 0;
     for (const SampleView& domain : samples.X) {

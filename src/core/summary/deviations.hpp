@@ -11,14 +11,14 @@
 
 namespace cgmca {
 
-// What one pass over samples tells of each feature, relative to an origin.
+// Sums over samples of each feature, relative to an origin, from one pass.
 struct Survey {
   Vector sum, squares;  // Σ w (x - origin), Σ w (x - origin)²
   Vector largest;       // max |x - origin|: exactly 0 where all samples are like the origin
 };
 Survey survey(const WeightedSamples& samples, const Vector& origin);  // not of samples on a remote back end
 
-// A sum of matrices that lanes share.
+// A sum of matrices to which several lanes add.
 struct ArraySum {
   linalg::Array A;
   ArraySum zero() const { return {A.on().zeros(A.rows(), A.cols())}; }
@@ -27,8 +27,8 @@ struct ArraySum {
 
 class Deviations {
  public:
-  // z = √w ((x - origin) - mean). The samples must outlive this. Few samples are loaded at once, because they are read
-  // twice.
+  // z = √w ((x - origin) - mean). The samples must outlive this object. They are loaded a few at a time, whenever they
+  // are needed.
   Deviations(const linalg::Backend& on, WeightedSamples samples, Vector origin, Vector mean);
   explicit Deviations(linalg::Array Z) : on_(&Z.on()), Z_(std::move(Z)), count_(Z_.cols()) {}
   // The same for samples that begin with the origin and have a known spread.
@@ -46,8 +46,8 @@ class Deviations {
   linalg::Array transposed(const linalg::Indices& features) const;  // all of them, one a row
   Vector spread() const;  // of each feature; at most thresholds::kNoVariation if it does not vary
   // Σ √w y of a tile Y that begins there, in any coordinates; may change it
-  Vector root_sums(const linalg::Array& Y, Index first) const;
-  // Σ w of `count` vectors from `first` on, but for those of a tile's columns named.
+  Vector sqrt_weighted_sums(const linalg::Array& Y, Index first) const;
+  // Σ w of `count` vectors from `first` on, without those whose columns in the tile are listed in `except`.
   double weight(Index first, Index count, const linalg::Indices& except) const;
 
   struct Sums {
@@ -70,7 +70,7 @@ class Deviations {
     std::vector<Sum> others;
     for (Index k = 1; k < lanes; ++k) others.push_back(start.zero());
     in_lanes(lanes, count_, [&](Index lane, Index begin, Index count) {
-      Sum& sum = lane == 0 ? start : others[static_cast<std::size_t>(lane - 1)];
+      Sum& sum = lane == 0 ? start : others[lane - 1];
       const Index end = begin + count;
       for (Index first = begin; first < end; first += width()) {
         add(sum, tile(first, std::min(width(), end - first), features), first);
@@ -87,7 +87,7 @@ class Deviations {
 
   const linalg::Backend* on_;
   MatchedSamples X_;
-  Vector roots_, origin_, mean_, spread_;
+  Vector sqrt_weights_, origin_, mean_, spread_;
   linalg::Array Z_;
   Index count_;
 };

@@ -25,16 +25,16 @@ TensorWriter packed(const Summary::State& state, const std::string& note) {
   return file;
 }
 
-void pack_frame(TensorWriter& file, const std::string& prefix, const Compressed& framed) {
-  const linalg::Indices& features = framed.frame->features;
-  file.set(prefix + "varying", framed.frame->size());
-  for (std::size_t i = 0; framed.frame->scaled() && i < framed.frame->P.size(); ++i) {
-    file.set(prefix + numbered("diagonal", static_cast<Domain>(i + 1)), framed.frame->diagonal[i]);
+void pack_frame(TensorWriter& file, const std::string& prefix, const Compressed& all) {
+  const linalg::Indices& features = all.frame->features;
+  file.set(prefix + "varying", all.frame->size());
+  for (std::size_t i = 0; all.frame->scaled() && i < all.frame->P.size(); ++i) {
+    file.set(prefix + numbered("diagonal", domain_at(i)), all.frame->diagonal[i]);
   }
-  file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), framed.frame->size()).cast<double>());
-  file.add(prefix + "frame", linalg::download(framed.frame->whole(framed.G.on())));
-  // So that a summary continued from a file is the same to the bit.
-  if (framed.measured.size() > 0) file.add_vector(prefix + "measured", framed.measured);
+  file.add_vector(prefix + "order", Eigen::VectorX<Index>::Map(features.data(), all.frame->size()).cast<double>());
+  file.add(prefix + "frame", linalg::download(all.frame->whole(all.G.on())));
+  // With this a summary that is continued from a file has the same bits.
+  if (all.measured.size() > 0) file.add_vector(prefix + "measured", all.measured);
 }
 
 std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::string& prefix, Index size,
@@ -47,7 +47,7 @@ std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::s
   }
   std::vector<Index> diagonal(state.info.size(), 0);  // files of triangles do not have it
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    const std::string key = prefix + numbered("diagonal", static_cast<Domain>(i + 1));
+    const std::string key = prefix + numbered("diagonal", domain_at(i));
     if (file.has_text(key)) diagonal[i] = file.integer(key, 0);
   }
   auto frame = Frame::from_whole(*state.on, file.matrix(prefix + "frame", size, size), std::move(features),
@@ -59,10 +59,10 @@ std::shared_ptr<const Frame> unpack_frame(const TensorReader& file, const std::s
 Compressed unpack_compressed(const TensorReader& file, const std::string& prefix, FirstMoments count, SummaryForm form,
                              GramSafety safety, const Summary::State& state) {
   count.mean = file.vector(prefix + "mean", state.layout.size());
-  const bool framed = form == SummaryForm::qr;
-  const Index size = framed ? file.integer(prefix + "varying", 0) : state.layout.size();
+  const bool qr = form == SummaryForm::qr;
+  const Index size = qr ? file.integer(prefix + "varying", 0) : state.layout.size();
   auto frame =
-      framed ? unpack_frame(file, prefix, size, state) : std::make_shared<const Frame>(identity_frame(state.layout));
+      qr ? unpack_frame(file, prefix, size, state) : std::make_shared<const Frame>(identity_frame(state.layout));
   Matrix G = file.matrix(prefix + "gram", size, size).triangularView<Eigen::Upper>();
   Compressed all{std::move(count), std::move(frame), state.on->upload(std::move(G)), state.accumulate,
                  std::move(safety)};
@@ -86,7 +86,7 @@ void pack_sketch(TensorWriter& file, const std::string& prefix, const Sketch& sk
   if (sketch.noise > 0) file.set(prefix + "sketch_noise", sketch.noise);
 }
 
-// Files of cgmca 0.2 have none.
+// Files of cgmca 0.2 have no sketch.
 Sketch unpack_sketch(const TensorReader& file, const std::string& prefix, const FirstMoments& compressed, Index p) {
   Sketch sketch;
   sketch.known = file.has(prefix + "sketch");
@@ -149,13 +149,13 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   const GramSafety safety = state.compressed ? state.compressed->safety : GramSafety(state.layout);
   file.set(prefix + "samples", state.samples());
   file.set(prefix + "compressed", state.samples() - state.rows.count());
-  if (state.unlike > 0) file.set(prefix + "unlike", state.unlike);
+  if (state.outliers > 0) file.set(prefix + "unlike", state.outliers);
   if (state.weighted()) file.set(prefix + "compressed_weight", state.compressed_count().weight);
   file.set(prefix + "domains", m);
   for (Index i = 0; i < m; ++i) {
-    const auto domain = static_cast<Domain>(i + 1);
-    const Spectrum& bounds = safety.bounds()[static_cast<std::size_t>(i)];
-    pack(file, prefix, domain, state.info[static_cast<std::size_t>(i)]);
+    const auto domain = domain_at(i);
+    const Spectrum& bounds = safety.bounds()[i];
+    pack(file, prefix, domain, state.info[i]);
     file.set(prefix + numbered("largest", domain), bounds.largest);
     file.set(prefix + numbered("smallest", domain), bounds.smallest);
   }
@@ -170,7 +170,7 @@ void pack(TensorWriter& file, const std::string& prefix, const Summary::State& s
   if (state.compressed) {
     file.add_vector(prefix + "mean", state.compressed->count.mean);
     file.add(prefix + "gram", state.on->download(state.compressed->G));
-    if (state.framed()) pack_frame(file, prefix, *state.compressed);
+    if (state.qr_form()) pack_frame(file, prefix, *state.compressed);
     if (state.sketch.known) pack_sketch(file, prefix, state.sketch, state.weighted());
   }
   file.add(prefix + "rows", state.rows.all().transpose());
@@ -182,7 +182,7 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
   std::vector<DomainInfo> info;
   std::vector<Spectrum> bounds;
   for (Index i = 0; i < m; ++i) {
-    const auto domain = static_cast<Domain>(i + 1);
+    const auto domain = domain_at(i);
     info.push_back(unpack_domain(file, prefix, domain));
     bounds.push_back(
         {file.real(prefix + numbered("largest", domain)), file.real(prefix + numbered("smallest", domain))});
@@ -204,14 +204,14 @@ std::unique_ptr<Summary::State> unpack_summary(const TensorReader& file, const s
     state->sketch = unpack_sketch(file, prefix, state->compressed_count(), state->layout.size());
   }
   const Index waiting = total - compressed;
-  if (waiting < 0 || waiting > state->most_rows()) {
+  if (waiting < 0 || waiting > (state->compressed ? state->most_rows() : 4 * state->layout.size())) {
     file.fail(fmt::format("{} samples of which {} are compressed", total, compressed));
   }
   state->rows = Rows(state->layout, file.matrix(prefix + "rows", waiting, state->layout.size()).transpose(),
                      unpack_weights(file, prefix, waiting));
-  if (file.has_text(prefix + "unlike")) state->unlike = file.integer(prefix + "unlike", 0);  // older files lack it
-  if (state->unlike > std::min(waiting, state->framed() ? Summary::State::kMostUnlike : 0)) {
-    file.fail(fmt::format("it is damaged: {} of {} waiting samples are unlike others", state->unlike, waiting));
+  if (file.has_text(prefix + "unlike")) state->outliers = file.integer(prefix + "unlike", 0);  // older files lack it
+  if (state->outliers > std::min(waiting, state->qr_form() ? Summary::State::kMostOutliers : 0)) {
+    file.fail(fmt::format("it is damaged: {} of {} waiting samples are unlike others", state->outliers, waiting));
   }
   return state;
 }

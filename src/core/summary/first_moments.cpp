@@ -22,7 +22,7 @@ void FirstMoments::join(const FirstMoments& other) {
   const double before = weight;
   samples += other.samples;
   weight += other.weight;
-  // The mean of the heavier set moves less, so that a light set that is far away does not round it.
+  // The step starts from the mean of the heavier set, so that a light set far away does not round it.
   if (other.weight > before) {
     mean = other.mean + before / weight * (mean - other.mean);
   } else {

@@ -30,7 +30,7 @@ struct CentredSamples {
 };
 CentredSamples centred(const linalg::Backend& on, const WeightedSamples& samples, const Vector& origin);
 
-// The same of deviations Z = x - origin, which are changed. So samples travel to a remote back end once.
+// The same for Z = x - origin, which is changed in place. A remote back end then receives each sample only once.
 CentredSamples centred_in_place(const linalg::Array& Z, const Vector& weights);
 
 // x - origin of `count` samples from `first` on.

@@ -26,14 +26,14 @@ std::vector<std::uint32_t> order_of_folds(const FoldOptions& options, Index repe
 }
 
 Index fold_of_dealt(const FoldOptions& options, Index repeat, Index sample) {
-  return order_of_folds(options, repeat, sample / options.folds)[static_cast<std::size_t>(sample % options.folds)];
+  return order_of_folds(options, repeat, sample / options.folds)[sample % options.folds];
 }
 
 Index placed(const std::vector<std::vector<Index>>& places, Index repeat, Index fold) {
-  return places.empty() ? fold : places[static_cast<std::size_t>(repeat)][static_cast<std::size_t>(fold)];
+  return places.empty() ? fold : places[repeat][fold];
 }
 
-// To which of our folds each of other ones goes: their fullest to our emptiest. `order` decides among equal ones.
+// The fold of ours that each fold of the other set joins: their fullest joins our emptiest. `order` decides ties.
 std::vector<Index> balanced(const std::vector<Summary>& ours, const std::vector<Summary>& others,
                             const std::vector<std::uint32_t>& order) {
   std::vector<std::size_t> empty(order.begin(), order.end()), full(others.size());
@@ -47,8 +47,8 @@ std::vector<Index> balanced(const std::vector<Summary>& ours, const std::vector<
   return to;
 }
 
-// What Folds::repeats() is by default. It never grows with the number of samples, so that every repeat that is needed
-// later has received all samples.
+// The default of Folds::repeats(). It never grows with the number of samples, because a repeat that was added later
+// would lack the samples before it.
 Index repeats_for(const FoldOptions& options, Index samples, Index features) {
   if (options.repeats > 0) return options.repeats;
   constexpr double most = 10, pairs = 1000, bytes = 1 << 30;
@@ -76,7 +76,7 @@ Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options)
   parts_.assign(static_cast<std::size_t>(repeats), empty);
 }
 
-// A fold's own check would count rows within that fold. So check here, and add nothing if that fails.
+// The check is here because a fold's own check would number the rows within that fold. Nothing is added if it fails.
 void Folds::add(const MatchedSamples& X) {
   parts_[0][0].check(X, samples());
   deal(X, {});
@@ -95,7 +95,7 @@ void Folds::deal(const MatchedSamples& X, const Vector& weights) {
     std::vector<std::vector<Index>> columns(static_cast<std::size_t>(options_.folds));
     for (Index j = 0; j < n; ++j) {
       const Index fold = placed(placed_.back(), repeat, fold_of_dealt(options_, repeat, dealt_.back() + j));
-      columns[static_cast<std::size_t>(fold)].push_back(j);
+      columns[fold].push_back(j);
     }
     for (std::size_t fold = 0; fold < columns.size(); ++fold) {
       if (columns[fold].empty()) continue;
@@ -104,7 +104,7 @@ void Folds::deal(const MatchedSamples& X, const Vector& weights) {
       for (const SampleView& domain : X) {
         domain.visit([&](const auto& samples) { mine.emplace_back(samples(Eigen::all, columns[fold])); });
       }
-      Summary& part = parts_[static_cast<std::size_t>(repeat)][fold];
+      Summary& part = parts_[repeat][fold];
       if (weights.size() == 0) {
         part.add(mine);
       } else {
@@ -131,14 +131,14 @@ void Folds::merge(const Folds& other) {
     if (samples() == 0) std::iota(order.begin(), order.end(), 0U);
     const std::vector<Index> to = balanced(merged[repeat], other.parts_[repeat], order);
     for (std::size_t fold = 0; fold < to.size(); ++fold) {
-      merged[repeat][static_cast<std::size_t>(to[fold])].merge(other.parts_[repeat][fold]);
+      merged[repeat][to[fold]].merge(other.parts_[repeat][fold]);
     }
     for (auto& of_set : places) {
       std::vector<Index>& before = of_set[repeat];
       if (before.empty()) {
         before = to;
       } else {
-        for (Index& fold : before) fold = to[static_cast<std::size_t>(fold)];
+        for (Index& fold : before) fold = to[fold];
       }
     }
   }
@@ -187,7 +187,7 @@ Folds Folds::from_bytes(std::string_view bytes) { return unpack(TensorReader(byt
 
 TensorWriter Folds::pack() const {
   TensorWriter file(kFoldsFormat, kSummaryVersion);
-  const auto sets = static_cast<Index>(dealt_.size());
+  const auto sets = std::ssize(dealt_);
   file.set("folds", options_.folds);
   file.set("repeats", options_.repeats);
   file.set("seed", fmt::format("{}", options_.seed));
@@ -198,7 +198,7 @@ TensorWriter Folds::pack() const {
     Vector places(sets * repeats() * options_.folds);
     for (Index k = 0; k < places.size(); ++k) {
       const Index set = k / (repeats() * options_.folds), repeat = k / options_.folds % repeats();
-      places(k) = static_cast<double>(placed(placed_[static_cast<std::size_t>(set)], repeat, k % options_.folds));
+      places(k) = static_cast<double>(placed(placed_[set], repeat, k % options_.folds));
     }
     file.add_vector("placed", places);
   }
@@ -210,7 +210,7 @@ TensorWriter Folds::pack() const {
   return file;
 }
 
-// Files of merged sets that lack them are older: each fold was merged into that of the same number.
+// Older files of merged sets lack them: there each fold was merged into the fold of the same number.
 void Folds::unpack_places(const TensorReader& file) {
   placed_.assign(dealt_.size(), {});
   if (!file.has("placed")) return;

@@ -17,13 +17,13 @@ using linalg::Array;
 using linalg::Backend;
 using linalg::Indices;
 
-// 0 … p - 1 without those named.
+// 0 … p - 1 without the given features.
 Indices others(const Indices& named, Index p) {
   std::vector<bool> is_named(static_cast<std::size_t>(p));
-  for (const Index j : named) is_named[static_cast<std::size_t>(j)] = true;
+  for (const Index j : named) is_named[j] = true;
   Indices result;
   for (Index j = 0; j < p; ++j) {
-    if (!is_named[static_cast<std::size_t>(j)]) result.push_back(j);
+    if (!is_named[j]) result.push_back(j);
   }
   return result;
 }
@@ -36,21 +36,21 @@ OrderedTriangle ordered_triangle(const Deviations& Z, const Indices& rows) {
   const Vector size = on.column_squared_norms(R).cwiseSqrt(), own = on.diagonal(R).cwiseAbs();
   if ((own.array() >= thresholds::kClearlyIndependent * size.array()).all()) return {rows, std::move(R), a};
 
-  // A feature may seem determined only by a direction that rounding gave to an earlier one, and another may seem
-  // independent only because of rounding. With columns of unit length, always taking next the one that is least
-  // explained by those before, rounding comes last.
+  // Because of rounding, a determined feature may seem independent, and its direction may seem to determine others. So
+  // columns are scaled to unit length and pivoted: the next feature is always the one that those before explain least.
+  // Then directions that are only rounding come last.
   linalg::ArrayPivoted pivoted =
       on.pivoted_triangular_factor(linalg::scaled_columns(std::move(R), size.cwiseInverse()));
   OrderedTriangle result{{}, std::move(pivoted.R), 0};
   const Vector left = on.diagonal(result.P).cwiseAbs();
   while (result.independent < a && left(result.independent) >= thresholds::kDetermined) ++result.independent;
   on.scale_columns(result.P, size(pivoted.order));
-  for (const Index j : pivoted.order) result.order.push_back(rows[static_cast<std::size_t>(j)]);
+  for (const Index j : pivoted.order) result.order.push_back(rows[j]);
   return result;
 }
 
-// What other features leave of a determined one is rounding, too little to divide by. So its diagonal entry is held at a
-// small part of its norm.
+// The diagonal entry of a determined feature is only rounding, which cannot be divided by. So it is replaced by a small
+// part of the feature's norm.
 void hold_determined(const Array& P, Index independent) {
   const Backend& on = P.on();
   const Index determined = P.rows() - independent;
@@ -68,7 +68,7 @@ Array at_unit_size(const Array& G, const Vector& sizes) {
   return unit;
 }
 
-// κ of G (upper triangle) with features at unit size, because rounding in G is relative to its diagonal.
+// κ of G (upper triangle) at unit size of the features, because rounding in G is relative to its diagonal.
 bool well_conditioned(const Array& G) {
   const Backend& on = G.on();
   if (G.empty()) return true;
@@ -77,7 +77,7 @@ bool well_conditioned(const Array& G) {
   return linalg::condition_is_at_most(unit, thresholds::kSafeGramCondition);
 }
 
-// Y Yᵀ without what the scaled features of a domain have with each other, which is known: the upper triangle.
+// The upper triangle of Y Yᵀ, without the products among the scaled features of one domain, which are known.
 void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
   const Backend& on = Y.on();
   const auto add = [&](Index row, Index rows, Index column, Index columns) {
@@ -87,7 +87,7 @@ void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
   };
   for (Index i = 0; i < frame.parts.domains(); ++i) {
     const Index start = frame.parts.start(i), end = frame.parts.start(i + 1);
-    const Index weak = start + frame.diagonal[static_cast<std::size_t>(i)];
+    const Index weak = start + frame.diagonal[i];
     add(start, weak - start, weak, frame.size() - weak);
     on.add_gram(G.block(weak, weak, end - weak, end - weak), Y.block(weak, 0, end - weak, Y.cols()));
     add(weak, end - weak, end, frame.size() - end);
@@ -164,13 +164,13 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Indic
                                        std::vector<Index> diagonal, const Layout& layout) {
   const Index a = P.rows(), p = layout.size();
   const bool inside = std::all_of(features.begin(), features.end(), [p](Index j) { return j >= 0 && j < p; });
-  if (!inside || a != static_cast<Index>(features.size()) || (P.diagonal().array() == 0).any()) return std::nullopt;
+  if (!inside || a != std::ssize(features) || (P.diagonal().array() == 0).any()) return std::nullopt;
   Frame frame{layout, Layout(std::vector<Index>{}), {}, others(features, p)};
   Index start = 0;
   for (Index i = 0; i < layout.domains(); ++i) {
     Index end = start;
-    while (end < a && layout.domain_of(features[static_cast<std::size_t>(end)]) == i) ++end;
-    const Index rows = diagonal[static_cast<std::size_t>(i)];
+    while (end < a && layout.domain_of(features[end]) == i) ++end;
+    const Index rows = diagonal[i];
     if (rows < 0 || rows > end - start) return std::nullopt;
     const Matrix own = P.block(start, start, end - start, end - start).triangularView<Eigen::Upper>();
     if (rows > 0 && !own.topLeftCorner(rows, rows).isDiagonal(0)) return std::nullopt;
@@ -179,12 +179,12 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Indic
     start = end;
   }
   frame.diagonal = std::move(diagonal);
-  if (start != a || static_cast<Index>(frame.constant.size()) != p - a) return std::nullopt;  // unsorted, named twice
+  if (start != a || std::ssize(frame.constant) != p - a) return std::nullopt;  // unsorted, named twice
   frame.features = std::move(features);
   return frame;
 }
 
-Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, const Array& products) {
+NewFrame make_frame(const Deviations& Z, const Layout& layout, Scales scales, const Array& products) {
   const Backend& on = Z.on();
   const Vector spread = Z.spread();
   std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
@@ -198,17 +198,17 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
     std::optional<OrderedTriangle> quick;
     if (scales == Scales::allowed) quick = triangle_by_products(Z, varying, products);
     if (quick) {
-      triangles[static_cast<std::size_t>(i)] = std::move(*quick);
+      triangles[i] = std::move(*quick);
     } else {
       others_by_qr.emplace_back(i, std::move(varying));
       largest = std::max(largest, layout.features(i));
     }
   }
-  for_each_domain(static_cast<Index>(others_by_qr.size()), largest, [&](Index k) {
-    const auto& [i, varying] = others_by_qr[static_cast<std::size_t>(k)];
-    triangles[static_cast<std::size_t>(i)] = ordered_triangle(Z, varying);
+  for_each_domain(std::ssize(others_by_qr), largest, [&](Index k) {
+    const auto& [i, varying] = others_by_qr[k];
+    triangles[i] = ordered_triangle(Z, varying);
   });
-  Framed result{{layout, Layout(std::vector<Index>{}), {}, {}}, {}};
+  NewFrame result{{layout, Layout(std::vector<Index>{}), {}, {}}, {}};
   Frame& frame = result.frame;
   std::vector<double> one_more;  // G is kept from being singular as if there were one more sample
   for (auto& [order, P, independent, diagonal, gram] : triangles) {
@@ -237,45 +237,44 @@ Framed make_frame(const Deviations& Z, const Layout& layout, Scales scales, cons
   return result;
 }
 
-FramedSamples FramedSamples::zero() const {
+FrameSums FrameSums::zero() const {
   return {G.on().zeros(G.rows(), G.cols()), Vector::Zero(sum.size()), Vector::Zero(sum_in_frame.size()), 0, {}};
 }
 
-void FramedSamples::join(const FramedSamples& other) {
+void FrameSums::join(const FrameSums& other) {
   G.on().add(G, other.G);
   sum_in_frame += other.sum_in_frame;
   weight += other.weight;
-  unlike.insert(unlike.end(), other.unlike.begin(), other.unlike.end());
+  outliers.insert(outliers.end(), other.outliers.begin(), other.outliers.end());
 }
 
-FramedSamples enter_frame(const Frame& frame, const Deviations& Z, Array G) {
+FrameSums enter_frame(const Frame& frame, const Deviations& Z, Array G) {
   const Backend& on = Z.on();
   const Indices* features = frame.identity() ? nullptr : &frame.features;
-  const auto find_unlike = [&](FramedSamples& part, const Array& Y, Index first) -> Indices {
+  const auto find_outliers = [&](FrameSums& part, const Array& Y, Index first) -> Indices {
     if (frame.identity()) return {};
     const Vector sizes = on.column_squared_norms(Y);
     const Vector news =
         frame.constant.empty() ? Vector::Zero(Y.cols()) : on.column_largest(Z.tile(first, Y.cols(), &frame.constant));
-    Indices unlike;
+    Indices outliers;
     for (Index j = 0; j < Y.cols(); ++j) {
       const bool alike = news(j) <= thresholds::kNoVariation && sizes(j) <= thresholds::kAlike;
       if (alike) continue;  // NaN is unlike
-      unlike.push_back(j);
-      part.unlike.push_back(first + j);
+      outliers.push_back(j);
+      part.outliers.push_back(first + j);
     }
-    on.zero_columns(Y, unlike);
-    return unlike;
+    on.zero_columns(Y, outliers);
+    return outliers;
   };
-  const auto add = [&](FramedSamples& part, const Array& Y, Index first) {
+  const auto add = [&](FrameSums& part, const Array& Y, Index first) {
     frame.enter(Y);
-    const Indices unlike = find_unlike(part, Y, first);
+    const Indices outliers = find_outliers(part, Y, first);
     on.add_gram(part.G, Y);
-    part.weight += Z.weight(first, Y.cols(), unlike);
-    part.sum_in_frame += Z.root_sums(Y, first);
+    part.weight += Z.weight(first, Y.cols(), outliers);
+    part.sum_in_frame += Z.sqrt_weighted_sums(Y, first);
   };
-  FramedSamples result =
-      Z.summed(FramedSamples{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}}, frame.size(),
-               add, features);
+  FrameSums result = Z.summed(FrameSums{std::move(G), Vector::Zero(Z.features()), Vector::Zero(frame.size()), 0, {}},
+                              frame.size(), add, features);
   // Σ z = Pᵀ Σ y; features that do not vary add nothing
   Vector sum = result.sum_in_frame;
   for (Index i = 0; !frame.identity() && i < frame.parts.domains(); ++i) {

@@ -25,7 +25,7 @@ inline Index lanes_for(const linalg::Backend& on, Index p, Index n) {
 template <class Work>
 void in_lanes(Index lanes, Index n, const Work& work) {
   if (lanes == 1) return work(Index{0}, Index{0}, n);
-  side_by_side(lanes, [&](Index k) { work(k, k * n / lanes, (k + 1) * n / lanes - k * n / lanes); });
+  parallel_for(lanes, [&](Index k) { work(k, k * n / lanes, (k + 1) * n / lanes - k * n / lanes); });
 }
 
 }  // namespace cgmca

@@ -12,9 +12,9 @@ struct Layout {
   explicit Layout(const std::vector<Index>& features) : starts{0} {
     for (const Index d : features) starts.push_back(starts.back() + d);
   }
-  Index domains() const { return static_cast<Index>(starts.size()) - 1; }
+  Index domains() const { return std::ssize(starts) - 1; }
   Index size() const { return starts.back(); }
-  Index start(Index i) const { return starts[static_cast<std::size_t>(i)]; }
+  Index start(Index i) const { return starts[i]; }
   Index features(Index i) const { return start(i + 1) - start(i); }
   Index domain_of(Index feature) const {
     Index i = 0;

@@ -14,11 +14,11 @@ linalg::Indices places_in(const std::vector<DomainInfo>& ours, const std::vector
   bool moved = false;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const Index start = layout.start(static_cast<Index>(i));
-    joined(static_cast<Domain>(i + 1), ours[i], theirs[i]);  // throws if they are not the same
+    joined(domain_at(i), ours[i], theirs[i]);  // throws if they are not the same
     const auto order = order_of(ours[i].feature_names, theirs[i].feature_names);
     moved = moved || !order.empty();
     for (Index f = 0; f < ours[i].features; ++f) {
-      places.push_back(start + (order.empty() ? f : order[static_cast<std::size_t>(f)]));
+      places.push_back(start + (order.empty() ? f : order[f]));
     }
   }
   return moved ? places : linalg::Indices{};
@@ -46,14 +46,14 @@ void Summary::State::merge(const State& that) {
     }
     return merge(other);
   }
-  for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(static_cast<Domain>(i + 1), info[i], that.info[i]);
+  for (std::size_t i = 0; i < info.size(); ++i) info[i] = joined(domain_at(i), info[i], that.info[i]);
   if (that.origin.size() == 0) return;  // no samples
   if (that.nothing_compressed()) return add(that.rows.by_domain());
 
   if (nothing_compressed()) {
     // Only the other one is compressed: continue it with our rows.
     const Rows own = std::exchange(rows, that.rows);
-    unlike = that.unlike;
+    outliers = that.outliers;
     origin = that.origin;
     origin_weight = that.origin_weight;
     compressed = that.compressed;

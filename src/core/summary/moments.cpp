@@ -21,8 +21,8 @@ std::vector<Array> centred_rows(const Summary::State& state, const FirstMoments&
   const Vector roots = domains.weights.cwiseSqrt();
   for (Index i = 0; i < state.layout.domains(); ++i) {
     const Index start = state.layout.start(i), d = state.layout.features(i);
-    S.push_back(state.on->load({domains.X[static_cast<std::size_t>(i)]}, 0, state.rows.count(),
-                               state.origin.segment(start, d), count.mean.segment(start, d)));
+    S.push_back(state.on->load({domains.X[i]}, 0, state.rows.count(), state.origin.segment(start, d),
+                               count.mean.segment(start, d)));
     if (roots.size() > 0) state.on->scale_columns(S.back(), roots);
   }
   return S;
@@ -47,8 +47,9 @@ void require_two(const Summary::State& state) {
 
 // Z_i with Z_i Z_jᵀ = Xc_i Xc_jᵀ; all have as many columns.
 std::vector<Array> common_roots(const Summary::State& state, const FirstMoments& count) {
-  if (!state.compressed) return centred_rows(state, count);
-  const Array Z = state.compressed->with_all(state.rows, state.origin).root();
+  const std::optional<Compressed> all = state.all_compressed();
+  if (!all) return centred_rows(state, count);
+  const Array Z = all->square_root();
   std::vector<Array> S;
   for (Index i = 0; i < state.layout.domains(); ++i) {
     S.push_back(Z.block(state.layout.start(i), 0, state.layout.features(i), Z.cols()));
@@ -75,14 +76,13 @@ Moments moments(const Summary& summary, SmallWeights small) {
                  .layout = state.layout,
                  .mean = state.origin + count.mean,
                  .compressed = nullptr};
-  if (state.compressed) {
-    auto all = std::make_shared<const Compressed>(state.compressed->with_all(state.rows, state.origin));
+  if (std::optional<Compressed> all = state.all_compressed()) {
     Roots roots = all->roots();
     result.form = all->frame->identity() ? SummaryForm::gram : SummaryForm::qr;
     result.S = std::move(roots.S);
     result.X = std::move(roots.X);
     result.orders = std::move(roots.orders);
-    result.compressed = std::move(all);
+    result.compressed = std::make_shared<const Compressed>(*std::move(all));
   } else {
     result.S = centred_rows(state, count);
     result.row_weights = state.rows.weights();
@@ -91,11 +91,11 @@ Moments moments(const Summary& summary, SmallWeights small) {
   return result;
 }
 
-std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary& summary) {
+ByDomain<Matrix> roots_about(const ByDomain<Vector>& points, const Summary& summary) {
   if (summary.samples() == 1) {  // which has no covariance
     std::vector<Matrix> one;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      one.emplace_back(std::sqrt(summary.total_weight()) * (summary.mean(static_cast<Domain>(i + 1)) - points[i]));
+      one.emplace_back(std::sqrt(summary.total_weight()) * (summary.mean(domain_at(i)) - points[i]));
     }
     return one;
   }
@@ -104,7 +104,7 @@ std::vector<Matrix> roots_about(const std::vector<Vector>& points, const Summary
   const FirstMoments count = state.count();
   const std::vector<Array> S = common_roots(state, count);
   const Vector mean = state.origin + count.mean;
-  std::vector<Matrix> H;
+  ByDomain<Matrix> H;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Index start = state.layout.start(static_cast<Index>(i)), d = S[i].rows(), columns = S[i].cols();
     H.emplace_back(d, columns + 1);

@@ -15,13 +15,13 @@ Roots Compressed::roots() const {
   const Backend& on = G.on();
   const Layout& layout = frame->layout;
   const auto m = static_cast<std::size_t>(layout.domains());
-  Roots roots{std::vector<Array>(m), std::vector(m, std::vector<Array>(m)), std::vector<Indices>(m)};
+  Roots roots{ByDomain<Array>(m), ByDomain<ByDomain<Array>>(m, ByDomain<Array>(m)), ByDomain<Indices>(m)};
   std::vector<SquareRoot> K(m);
   const bool proven = !frame->identity() || accumulate == Accumulate::automatic;
   for_each_domain(layout.domains(), layout.size() / layout.domains(), [&](Index i) {
     const auto place = static_cast<std::size_t>(i);
     if (frame->parts.features(i) == 0) return;
-    K[place] = square_root(frame->block(G, i, i), count.samples, proven);
+    K[place] = cgmca::square_root(frame->block(G, i, i), count.samples, proven);
     const auto& [Ki, order] = K[place];
     Array R = Ki;
     Indices features = frame->features_of(i);
@@ -56,10 +56,10 @@ Roots Compressed::roots() const {
   return roots;
 }
 
-Array Compressed::root() const {
+Array Compressed::square_root() const {
   const Backend& on = G.on();
   const bool proven = !frame->identity();  // one domain may be a function of the other
-  const SquareRoot K = square_root(G, count.samples, proven);
+  const SquareRoot K = cgmca::square_root(G, count.samples, proven);
   if (frame->identity())
     return K.order.empty() ? on.transposed(K.K) : on.scatter_rows(on.transposed(K.K), K.order, G.rows());
   const Array P = frame->whole(on);

@@ -7,7 +7,7 @@
 namespace cgmca {
 namespace {
 
-// More room than this is given back when the rows are taken out.
+// If more memory than this is reserved, it is freed when the rows are removed.
 constexpr Index kKeptRoom = 4096;
 
 }  // namespace
@@ -17,9 +17,9 @@ void Rows::append(const WeightedSamples& samples, Index first, Index count, Inde
   if (samples_.cols() < needed) {
     samples_.conservativeResize(Eigen::NoChange, std::max(needed, std::min(most, 2 * samples_.cols())));
   }
-  by_columns(layout_.size(), count, [&](Index from, Index some) {
+  parallel_for_columns(layout_.size(), count, [&](Index from, Index some) {
     for (Index i = 0; i < layout_.domains(); ++i) {
-      samples.X[static_cast<std::size_t>(i)].visit([&](const auto& domain) {
+      samples.X[i].visit([&](const auto& domain) {
         samples_.block(layout_.start(i), count_ + from, layout_.features(i), some) =
             domain.middleCols(first + from, some).template cast<double>();
       });

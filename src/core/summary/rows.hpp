@@ -1,4 +1,4 @@
-// Samples that are not compressed, as they came: those of a summary that is still small, or that wait for more.
+// Samples that are not compressed yet: those of a small summary, and those that wait until there are more.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class Rows {
   Vector weights_;
 };
 
-// Appends samples wherever they lie: those that a remote back end holds are fetched.
+// Appends samples from any memory: those that a remote back end holds are fetched.
 void append_from(const linalg::Backend& on, Rows& rows, const WeightedSamples& samples, Index first, Index count,
                  Index most);
 

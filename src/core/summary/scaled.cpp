@@ -43,19 +43,19 @@ class ScaledSolver final : public linalg::ArraySolver {
 
 Indices chosen(const Indices& from, const Indices& which) {
   Indices result;
-  for (const Index j : which) result.push_back(from[static_cast<std::size_t>(j)]);
+  for (const Index j : which) result.push_back(from[j]);
   return result;
 }
 
-// The regression of the weak features on the strong ones, all of unit size: C, and what it leaves, one sample a column.
+// The regression of the weak features on the strong ones, all at unit size: its matrix C and its residuals.
 struct Regression {
   Matrix C;
   Array left;
   bool corrected = false;
 };
 
-// Features (strong ones, then weak ones) divided by their sizes, less what C explains of the weak ones. `explained`
-// becomes Y leftᵀ, with Y the strong ones.
+// The residuals: features (first the strong, then the weak ones) divided by their sizes, minus what C explains of the
+// weak ones. `explained` becomes Y leftᵀ, where Y are the strong features.
 Array residuals(const Deviations& Z, const Indices& features, const Vector& sizes, const Matrix& C, Matrix& explained) {
   const Backend& on = Z.on();
   const Index strong = C.rows();
@@ -72,9 +72,9 @@ Array residuals(const Deviations& Z, const Indices& features, const Vector& size
   return left;
 }
 
-// RᵀR is the Gram matrix of the strong features in another order: feature k is at places[k] there. C was computed from the
-// Gram matrix too, and errs by eps κ(R)². If that shows in the residuals, or always, the residuals are regressed once
-// more, which squares the error.
+// RᵀR is the Gram matrix of the strong features in another order, in which feature k is at places[k]. C was computed from
+// the Gram matrix too, with an error of eps κ(R)². Regressing the residuals once more squares that error. It is done if
+// the error shows in the residuals, or always if asked for.
 enum class Correct { where_it_shows, always };
 Regression regression(const Deviations& Z, const Indices& features, const Vector& sizes, const Matrix& R,
                       const Indices& places, Matrix C, Correct correct) {
@@ -104,7 +104,7 @@ std::optional<OrderedTriangle> cholesky_triangle(const Indices& features, const 
   return OrderedTriangle{features, linalg::scaled_columns(R, sizes), G.rows()};
 }
 
-// P = [D C; 0 T], of features of which G is the Gram matrix once they have unit size.
+// P = [D C; 0 T] from the Gram matrix G of the features at unit size.
 std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indices& features, const Array& G,
                                                const Vector& sizes) {
   const Backend& on = Z.on();
@@ -118,8 +118,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indice
   const Vector ordered = sizes(found.order);
   Indices sorted(static_cast<std::size_t>(strong));  // the strong ones, in the order of the features
   std::iota(sorted.begin(), sorted.end(), Index{0});
-  std::sort(sorted.begin(), sorted.end(),
-            [&](Index i, Index j) { return order[static_cast<std::size_t>(i)] < order[static_cast<std::size_t>(j)]; });
+  std::sort(sorted.begin(), sorted.end(), [&](Index i, Index j) { return order[i] < order[j]; });
   OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong, {}};
   on.assign_lower_from_upper(G);  // features change places
   const Indices places = chosen(found.order, sorted);
@@ -140,7 +139,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indice
     return made;
   };
   Regression made = regressed(Correct::where_it_shows);
-  // A weak feature that other weak ones determine shows the error of C only here.
+  // If other weak features determine a weak one, the error of C shows only here.
   if (!made.corrected && on.diagonal(T.R).cwiseAbs().minCoeff() < thresholds::kClearlyIndependent) {
     made = regressed(Correct::always);
   }
@@ -149,7 +148,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indice
   while (result.independent < a && left(result.independent - strong) >= thresholds::kDetermined) ++result.independent;
   on.assign(result.P.block(0, strong, strong, weak), on.upload(C(Eigen::all, T.order) * weak_sizes.asDiagonal()));
   on.assign(result.P.block(strong, strong, weak, weak), linalg::scaled_columns(T.R, weak_sizes));
-  for (const Index j : T.order) result.order.push_back(order[static_cast<std::size_t>(strong + j)]);
+  for (const Index j : T.order) result.order.push_back(order[strong + j]);
   return result;
 }
 
@@ -158,7 +157,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indice
 std::optional<OrderedTriangle> triangle_by_products(const Deviations& Z, const Indices& features,
                                                     const Array& products) {
   const Backend& on = Z.on();
-  const auto a = static_cast<Index>(features.size());
+  const auto a = std::ssize(features);
   const Array G = products.empty() ? Z.sums(&features).G : on.gather(products, features, features);
   const Vector squares = on.diagonal(G), sizes = squares.cwiseSqrt();
   if (a == 0 || squares.minCoeff() < thresholds::kSmallestVariance) return std::nullopt;

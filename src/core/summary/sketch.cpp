@@ -19,7 +19,7 @@ bool held(const Backend& on, const MatchedSamples& X) {
   return std::any_of(X.begin(), X.end(), [&on](const SampleView& domain) { return on.holds(domain); });
 }
 
-// The weight of each sample; 0 of those of the numbers `except`.
+// The weight of each sample, and 0 for the samples listed in `except`.
 Vector weights_of(const WeightedSamples& samples, const std::vector<Index>& except) {
   Vector weights = samples.weights.size() > 0 ? samples.weights : Vector(Vector::Ones(samples.count()));
   weights(except).setZero();
@@ -34,14 +34,14 @@ double sign_of(Index feature, Index column) {
   return ((x ^ (x >> 31U)) >> static_cast<unsigned>(column) & 1U) != 0 ? 1 : -1;
 }
 
-// 2^-e for a size of 2^e or a little less, so that dividing by it is exact.
+// 2^-e for the smallest 2^e that is at least the size: multiplying by a power of 2 is exact.
 double inverse_size(double size) {
   int exponent = 0;
   std::frexp(size, &exponent);
   return std::ldexp(1.0, -exponent);
 }
 
-// What one pass tells of some features, relative to the origin.
+// Sums over samples for some features, relative to the origin.
 struct FeatureSizes {
   Vector squares, largest;  // Σ w z², max |z|
 };
@@ -49,16 +49,16 @@ struct FeatureSizes {
 // The sizes of samples on the host.
 FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, const Vector& origin,
                       const std::vector<Index>& places) {
-  const Index n = samples.count(), count = static_cast<Index>(places.size());
+  const Index n = samples.count(), count = std::ssize(places);
   std::vector<FeatureSizes> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
-  by_columns(count, n, [&](Index first, Index columns) {
-    FeatureSizes& part = parts[static_cast<std::size_t>(first / kRange)];
+  parallel_for_columns(count, n, [&](Index first, Index columns) {
+    FeatureSizes& part = parts[first / kRange];
     part = {Vector::Zero(count), Vector::Zero(count)};
     Index start = 0, begin = 0;
     for (const SampleView& domain : samples.X) {
       const Index d = domain.rows();
       Index end = begin;
-      while (end < count && places[static_cast<std::size_t>(end)] < start + d) ++end;
+      while (end < count && places[end] < start + d) ++end;
       domain.visit([&](const auto& X) {
         Vector z(end - begin);
         for (Index j = first; j < first + columns; ++j) {
@@ -66,7 +66,7 @@ FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, con
             z = X.col(j).template cast<double>() - origin.segment(start, d);
           } else {
             for (Index k = begin; k < end; ++k) {
-              const Index f = places[static_cast<std::size_t>(k)];
+              const Index f = places[k];
               z(k - begin) = static_cast<double>(X(f - start, j)) - origin(f);
             }
           }
@@ -90,7 +90,7 @@ FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, con
 FeatureSizes sizes_on_device(const Backend& on, const WeightedSamples& samples, const Vector& origin,
                              const std::vector<Index>& places) {
   constexpr Index most = 8192;
-  const auto count = static_cast<Index>(places.size());
+  const auto count = std::ssize(places);
   FeatureSizes all{Vector::Zero(count), Vector::Zero(count)};
   for (Index first = 0; first < samples.count(); first += most) {
     const Index some = std::min(most, samples.count() - first);
@@ -171,7 +171,7 @@ void Sketch::move_origin(const Vector& to, double weight) {
   origin_weight = weight;
 }
 
-// The origin must not be light: far from all samples that count, x - origin would lose digits.
+// The origin must not be a sample of little weight. It may be far from all others, and x - origin would lose digits.
 void Sketch::set_origin(const Backend& on, const WeightedSamples& samples) {
   Index heaviest = 0;
   const double weight = samples.weights.size() > 0 ? samples.weights.maxCoeff(&heaviest) : 1;
@@ -213,7 +213,7 @@ void Sketch::set_signs(const Backend& on, const WeightedSamples& samples) {
 
 void Sketch::join(const FirstMoments& added, const Matrix& products) {
   const Vector s = count.step_to(added);
-  // A feature that is constant within both sets, but not in both of them together.
+  // A feature may be constant in each of the two sets and still vary in their union.
   const double weight = count.weight + added.weight;
   for (Index f = 0; f < s.size(); ++f) {
     if (U(f, 0) != 0 || !(std::abs(s(f)) > thresholds::kNoVariation)) continue;
@@ -226,7 +226,7 @@ void Sketch::join(const FirstMoments& added, const Matrix& products) {
 
 void Sketch::add(const Backend& on, const WeightedSamples& samples, const std::vector<Index>& except) {
   const Index n = samples.count();
-  if (!known || n == static_cast<Index>(except.size())) return;
+  if (!known || n == std::ssize(except)) return;
   set_origin(on, samples);
   set_signs(on, samples);
   if (held(on, samples.X)) {  // none of these is ever left out
@@ -239,8 +239,8 @@ void Sketch::add(const Backend& on, const WeightedSamples& samples, const std::v
   }
   const Vector weights = weights_of(samples, except);
   std::vector<PartialSketch> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
-  by_columns(kColumns * origin.size(), n, [&](Index first, Index columns) {
-    parts[static_cast<std::size_t>(first / kRange)] = sketch_of(samples, weights, origin, U, first, columns);
+  parallel_for_columns(kColumns * origin.size(), n, [&](Index first, Index columns) {
+    parts[first / kRange] = sketch_of(samples, weights, origin, U, first, columns);
   });
   for (const PartialSketch& part : parts) {
     if (part.count.samples > 0) join(part.count, part.Y);

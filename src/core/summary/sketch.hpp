@@ -2,13 +2,13 @@
 //
 // U (p×2) holds random signs, each divided by the size of its feature. A fit compares Y with the covariances that it
 // used, Θ U: a wrong merge, a wrong BLAS or LAPACK and damaged memory show there. An error in any entry of Θ passes both
-// columns with probability 1/4 at most, and one that stands alone never.
+// columns with probability 1/4 at most, and a single wrong entry never does.
 //
-// The row of U of a feature is set when it first varies, and is zero before; its part of Y is zero until then, whatever
-// the row is. So every summary has a U of its own, made from its own samples. When two summaries merge, the sketch of
-// the other is taken to our U by its own cross-products,
+// A feature's row of U is zero until the feature first varies. Its row of Y is zero until then too. So every summary has
+// its own U, made from its own samples. When two summaries merge, the other's sketch is transformed to our U by the
+// other's own cross-products,
 //   Y' = Y + Xc Xcᵀ (U' - U)
-// so what these have wrong stays in Y' and is found by the fit.
+// An error in these cross-products therefore stays in Y', where the fit finds it.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,9 @@ struct Sketch {
   Matrix U, Y;         // p×2
   double noise = 0;    // the largest ‖u∘size‖ with which a merged sketch was computed: Y errs by eps·noise·size
 
-  // Takes in samples, but for those of the ascending numbers `except`.
+  // Adds samples, except for those whose numbers are in `except`, which ascends.
   void add(const linalg::Backend& on, const WeightedSamples& samples, const std::vector<Index>& except = {});
-  // Xc Xcᵀ V of the other's samples, from what is to be merged, for any V of p rows; and about the roots of its diagonal.
+  // The other summary's Xc Xcᵀ V for any V of p rows, and roughly the square roots of its diagonal.
   struct Other {
     std::function<Matrix(const Matrix& V)> products;
     std::function<Vector()> sizes;

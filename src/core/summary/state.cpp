@@ -24,7 +24,7 @@ constexpr Index kRemoteBlock = 32768;
 Vector sample(const linalg::Backend& on, const MatchedSamples& X, const Layout& layout, Index j) {
   Vector x(layout.size());
   for (Index i = 0; i < layout.domains(); ++i) {
-    x.segment(layout.start(i), layout.features(i)) = on.fetched(X[static_cast<std::size_t>(i)], j, 1);
+    x.segment(layout.start(i), layout.features(i)) = on.fetched(X[i], j, 1);
   }
   return x;
 }
@@ -42,7 +42,7 @@ Summary::State::State(std::vector<DomainInfo> info_, Accumulate accumulate_, con
 
 SummaryForm Summary::State::form() const {
   if (nothing_compressed()) return SummaryForm::rows;
-  return by_identity() ? SummaryForm::gram : SummaryForm::qr;
+  return gram_form() ? SummaryForm::gram : SummaryForm::qr;
 }
 
 Index Summary::State::samples() const { return compressed_count().samples + rows.count(); }
@@ -63,33 +63,44 @@ FirstMoments Summary::State::count() const {
   return all;
 }
 
+bool Summary::State::together() const {
+  const Index p = layout.size();
+  return !on->remote() && nothing_compressed() && expected > 2 * p && expected <= 4 * p;
+}
+
+std::optional<Compressed> Summary::State::all_compressed() const {
+  if (compressed) return compressed->with_all(rows, origin);
+  if (rows.count() <= 2 * layout.size()) return std::nullopt;
+  return Compressed::first(*on, rows.by_domain(), origin, layout, accumulate);  // fewer have come than were expected
+}
+
 // Twice as many as features.
 Index Summary::State::first_block() const {
-  if (!on->remote()) return 2 * layout.size();
+  if (!on->remote()) return together() ? expected : 2 * layout.size();
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) largest = std::max(largest, layout.features(i));
   return std::min(2 * layout.size(), std::max(kRemoteBlock, 2 * largest));
 }
 
 Index Summary::State::most_rows() const {
-  return nothing_compressed() ? first_block() : kBlock + kShortBlock + kMostUnlike;
+  return nothing_compressed() ? first_block() : kBlock + kShortBlock + kMostOutliers;
 }
 
 Index Summary::State::room() const {
-  if (nothing_compressed()) return first_block() - rows.count();
-  const Index fresh = rows.count() - unlike, begin = samples() - fresh;
+  if (nothing_compressed()) return std::max<Index>(0, first_block() - rows.count());
+  const Index fresh = rows.count() - outliers, begin = samples() - fresh;
   Index block = on->remote() ? kBlock : kBlock - begin % kBlock;
   if (block < kShortBlock) block += kBlock;
   return std::max<Index>(0, block - fresh);
 }
 
 Index Summary::State::direct(Index left) const {
-  if (rows.count() > unlike) return 0;
+  if (rows.count() > outliers) return 0;
   if (on->remote()) {
-    if (framed()) return 0;
+    if (qr_form()) return 0;
     return left >= (nothing_compressed() ? first_block() : kLeastRemote) ? left : 0;
   }
-  return left >= room() + (nothing_compressed() ? 1 : 0) ? room() : 0;
+  return left >= room() + (nothing_compressed() && !together() ? 1 : 0) ? room() : 0;
 }
 
 void Summary::State::add(const WeightedSamples& samples) {
@@ -107,15 +118,7 @@ void Summary::State::add(const WeightedSamples& samples) {
     }
     first += count;
   }
-  if (!nothing_compressed() && room() == 0) compress_rows();
-}
-
-void Summary::State::add_all(const WeightedSamples& samples) {
-  const Index n = samples.count(), first = first_block();
-  const bool together = origin.size() == 0 && !on->remote() && n > first && n <= 2 * first;
-  if (!together) return add(samples);
-  choose_origin(samples, 0, n);
-  compress(samples);
+  if ((!nothing_compressed() || together()) && room() == 0) compress_rows();
 }
 
 // Samples are looked at one by one, so that the result is rounded alike however they are cut into blocks.
@@ -135,34 +138,34 @@ void Summary::State::move_origin(const Vector& to, double weight) {
 }
 
 void Summary::State::compress_rows() {
-  if (!compressed || (on->remote() && by_identity())) {
+  if (!compressed || (on->remote() && gram_form())) {
     compress(rows.by_domain());
     return rows.clear();
   }
-  const Index fresh = rows.count() - unlike;
+  const Index fresh = rows.count() - outliers;
   if (fresh == 0) return;
   const auto in_lanes = own_threads(fresh);
-  const WeightedSamples added = rows.by_domain().columns(unlike, fresh);
+  const WeightedSamples added = rows.by_domain().columns(outliers, fresh);
   const auto waiting = compressed->add(added, origin);
   if (!waiting) return renew_frame();
   sketch.add(*on, added, *waiting);
-  linalg::Indices kept(static_cast<std::size_t>(unlike));
+  linalg::Indices kept(static_cast<std::size_t>(outliers));
   std::iota(kept.begin(), kept.end(), Index{0});
-  for (const Index j : *waiting) kept.push_back(unlike + j);
+  for (const Index j : *waiting) kept.push_back(outliers + j);
   rows.keep(kept);
-  unlike = rows.count();
-  if (unlike > kMostUnlike) renew_frame();
+  outliers = rows.count();
+  if (outliers > kMostOutliers) renew_frame();
 }
 
 void Summary::State::renew_frame() {
   compressed->renew(rows.by_domain(), origin);
   sketch.add(*on, rows.by_domain());
   rows.clear();
-  unlike = 0;
+  outliers = 0;
 }
 
-std::optional<OwnThreads> Summary::State::own_threads(Index count) const {
-  using Own = std::optional<OwnThreads>;
+std::optional<BlasThreadScope> Summary::State::own_threads(Index count) const {
+  using Own = std::optional<BlasThreadScope>;
   return lanes_for(*on, layout.size(), count) > 1 ? Own(std::in_place) : Own();
 }
 
@@ -191,8 +194,8 @@ void Summary::State::add_to_compressed(const WeightedSamples& samples) {
   }
   sketch.add(*on, samples, *waiting);
   for (const Index j : *waiting) append_from(*on, rows, samples, j, 1, most_rows());
-  unlike = rows.count();
-  if (unlike > kMostUnlike) renew_frame();
+  outliers = rows.count();
+  if (outliers > kMostOutliers) renew_frame();
 }
 
 // With P = I samples travel to a remote back end once.

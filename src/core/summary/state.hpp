@@ -17,29 +17,30 @@ struct Summary::State {
   // keep memory small. A block ends when the number of samples is a multiple of this. Blocks of a file are as long, and
   // are then not copied.
   static constexpr Index kBlock = 4096;
-  // At most this many samples wait that are unlike those that made the frame.
-  static constexpr Index kMostUnlike = 1024;
+  // At most this many outliers wait.
+  static constexpr Index kMostOutliers = 1024;
 
   State(std::vector<DomainInfo> info_, Accumulate accumulate_, const linalg::Backend& on_ = linalg::cpu());
 
-  std::vector<DomainInfo> info;
+  ByDomain<DomainInfo> info;
   std::vector<std::string> inputs;  // see Summary::inputs
   Accumulate accumulate;
   const linalg::Backend* on;
   Layout layout;
-  // A sample; means are relative to it. Empty while there are no samples. It is the first sample until one comes that
-  // weighs much more. So the rounding of x - origin is small beside the spread that the weight of the origin causes,
-  // wherever the origin lies. The choice does not depend on how the samples are cut into blocks.
+  // A sample that means are relative to; empty while there are no samples. It is the first sample until one comes that
+  // weighs much more. A heavy origin that lies far away increases the spread by as much as it costs accuracy, so the
+  // rounding of x - origin is always small. The choice does not depend on how the samples are cut into blocks.
   Vector origin;
   double origin_weight = 0;
+  Index expected = 0;  // samples in all, as the caller has said; 0: not known
   Rows rows;
-  Index unlike = 0;  // the first `unlike` rows did not fit into the frame
+  Index outliers = 0;  // the first rows, which did not fit into the frame
   std::optional<Compressed> compressed;
   Sketch sketch;  // of the compressed samples
 
   bool nothing_compressed() const { return !compressed; }
-  bool by_identity() const { return compressed && compressed->frame->identity(); }  // P = I
-  bool framed() const { return compressed && !compressed->frame->identity(); }
+  bool gram_form() const { return compressed && compressed->frame->identity(); }  // P = I
+  bool qr_form() const { return compressed && !compressed->frame->identity(); }
   SummaryForm form() const;
   Index samples() const;
   double total_weight() const;
@@ -47,13 +48,14 @@ struct Summary::State {
   FirstMoments compressed_count() const;  // of the compressed samples
   FirstMoments count() const;             // of all; throws TooFewSamples if there are none
 
-  Index first_block() const;  // nothing is compressed while there are no more samples than this
-  Index most_rows() const;    // that may wait
-  Index room() const;         // for more rows, until they are compressed
+  bool together() const;                             // whether all expected samples are compressed at once
+  Index first_block() const;                         // nothing is compressed while there are no more samples than this
+  std::optional<Compressed> all_compressed() const;  // with the rows; nothing while there are few samples
+  Index most_rows() const;                           // that may wait
+  Index room() const;                                // for more rows, until they are compressed
   void add(const WeightedSamples& samples);
-  void add_all(const WeightedSamples& samples);  // where no others follow
-  void merge(const State& other);                // may leave this one half merged if it throws
-  // This with its features in another order: places[f] is where feature f of the result is now, counted over all.
+  void merge(const State& other);  // may leave this one half merged if it throws
+  // A copy with the features in another order: feature f of the result is now at places[f], counted over all domains.
   State reordered(const linalg::Indices& places) const;
   void choose_origin(const WeightedSamples& samples, Index first, Index count);
   void move_origin(const Vector& to, double weight);
@@ -65,7 +67,7 @@ struct Summary::State {
   void renew_frame();
   // BLAS's threads while `count` samples are compressed. They do not depend on where the samples were before, so that
   // the bits do not depend on how samples are cut into blocks.
-  std::optional<OwnThreads> own_threads(Index count) const;
+  std::optional<BlasThreadScope> own_threads(Index count) const;
   State moved_to(const linalg::Backend& target) const;
 };
 

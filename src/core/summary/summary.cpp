@@ -42,13 +42,12 @@ using thresholds::kLargestValue;
                   row, column);
 }
 
-// Checks that all values are finite, and that neither they nor √w times them are too large. Samples of weight 0 may
-// hold anything.
+// Checks that all values x are finite and that neither x nor √w x is too large. Samples of weight 0 are not checked.
 void check_values(const std::string& domain, const auto& X, const VectorView* weights, Index first_row) {
   const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());
   const double largest = kLargestValue / std::sqrt(heaviest);
   std::atomic<bool> all_small = true;
-  by_columns(X.rows(), X.cols(), [&](Index first, Index count) {
+  parallel_for_columns(X.rows(), X.cols(), [&](Index first, Index count) {
     if (!(X.middleCols(first, count).template cast<double>().cwiseAbs().sum() <= largest)) all_small = false;
   });
   if (all_small) return;
@@ -63,7 +62,7 @@ void check_values(const std::string& domain, const auto& X, const VectorView* we
   }
 }
 
-// The same for samples in the memory of a remote back end. They are fetched only if one seems wrong.
+// The same for samples that a remote back end holds. They are fetched only if one of them seems wrong.
 void check_remote_values(const linalg::Backend& on, const std::string& domain, const SampleView& X,
                          const VectorView* weights, Index first_row) {
   const double heaviest = weights == nullptr || weights->size() == 0 ? 1 : std::max(1.0, weights->maxCoeff());
@@ -86,7 +85,7 @@ void check_samples(const Summary& summary, const MatchedSamples& X, const Vector
   for (std::size_t i = 0; i < X.size(); ++i) {
     if (X[i].rows() == info[i].features) continue;
     throw WrongDimension(fmt::format("{} has {} features in this summary, the samples added have {}",
-                                     describe(static_cast<Domain>(i + 1), info[i]), info[i].features, X[i].rows()));
+                                     describe(domain_at(i), info[i]), info[i].features, X[i].rows()));
   }
   for (std::size_t i = 1; i < X.size(); ++i) {
     if (X[i].cols() == X[0].cols()) continue;
@@ -95,7 +94,7 @@ void check_samples(const Summary& summary, const MatchedSamples& X, const Vector
   }
   if (weights != nullptr) check_weights(*weights, X[0].cols());
   for (std::size_t i = 0; i < X.size(); ++i) {
-    const std::string domain = describe(static_cast<Domain>(i + 1), info[i]);
+    const std::string domain = describe(domain_at(i), info[i]);
     const linalg::Backend& on = *summary.state().on;
     if (on.holds(X[i])) {
       check_remote_values(on, domain, X[i], weights, first);
@@ -143,7 +142,7 @@ Summary::Summary(std::vector<DomainInfo> domains, Accumulate accumulate, Device 
                                    : counts.size() == 2 ? "both need"
                                                         : "each domain needs"));
   }
-  for (std::size_t i = 0; i < domains.size(); ++i) cgmca::check(static_cast<Domain>(i + 1), domains[i]);
+  for (std::size_t i = 0; i < domains.size(); ++i) cgmca::check(domain_at(i), domains[i]);
   state_ = std::make_unique<State>(std::move(domains), accumulate, backend_of(device));
 }
 Summary::Summary(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -180,17 +179,7 @@ void Summary::add(const MatchedSamples& X, const VectorView& weights) {
   wait_for_reading(*state_->on, X);
 }
 
-void Summary::add_all(const MatchedSamples& X) {
-  check(X, samples());
-  state_->add_all({X, {}});
-  wait_for_reading(*state_->on, X);
-}
-
-void Summary::add_all(const MatchedSamples& X, const VectorView& weights) {
-  check(X, weights, samples());
-  state_->add_all(weighted(*state_->on, X, weights));
-  wait_for_reading(*state_->on, X);
-}
+void Summary::expect(Index samples) { state_->expected = samples; }
 
 const std::vector<std::string>& Summary::inputs() const { return state_->inputs; }
 
@@ -227,7 +216,7 @@ void Summary::compress() {
 Index Summary::samples() const { return state_->samples(); }
 double Summary::total_weight() const { return state_->total_weight(); }
 SummaryForm Summary::form() const { return state_->form(); }
-Index Summary::domains() const { return static_cast<Index>(state_->info.size()); }
+Index Summary::domains() const { return std::ssize(state_->info); }
 Accumulate Summary::accumulate() const { return state_->accumulate; }
 Device Summary::device() const { return state_->on->remote() ? Device::cuda : Device::cpu; }
 
@@ -240,7 +229,7 @@ const DomainInfo& Summary::domain(Domain domain) const {
   if (number(domain) < 1 || number(domain) > domains()) {
     throw MissingDomain(fmt::format("a summary of {} domains has no domain {}", domains(), number(domain)));
   }
-  return state_->info[slot(domain)];
+  return state_->info[domain];
 }
 
 Vector Summary::mean(Domain domain) const {

@@ -20,7 +20,7 @@ namespace {
 using linalg::AB;
 using linalg::AtB;
 
-// Sums over held-out samples: e_f V⁻¹ e_fᵀ of each feature's errors, and how many samples.
+// Sums over held-out samples: e_f V⁻¹ e_fᵀ for the errors of each feature, and the number of samples.
 struct Missed {
   Vector squares;
   double samples = 0;
@@ -29,13 +29,13 @@ struct Missed {
 // The errors e of one fold share the error of one fit, so that their covariance is s_f² V,
 // V = I + tᵀ G t/(n-1) + 1 1ᵀ/n. The columns of H are the samples times a Q with Q Qᵀ = I, for which Q V_Q⁻¹ Qᵀ = V⁻¹,
 // and the last column of Q is 1/√m.
-void add_errors(Missed& missed, const Model& training, Domain to, const std::vector<Matrix>& H, double m) {
+void add_errors(Missed& missed, const Model& training, Domain to, const ByDomain<Matrix>& H, double m) {
   const Translation lmmse = translation(training, training.others(to), to);
-  std::vector<MatrixView> from;
-  for (const Domain j : lmmse.from) from.emplace_back(H[slot(j)]);
+  std::vector<SampleView> from;
+  for (const Domain j : lmmse.from) from.emplace_back(H[j]);
   const Matrix t = AB(lmmse.right, lmmse.stacked(from));
-  Matrix e = H[slot(to)] - AB(lmmse.left, t);
-  if (lmmse.identity) e -= H[slot(lmmse.from.front())];
+  Matrix e = H[to] - AB(lmmse.left, t);
+  if (lmmse.identity) e -= H[lmmse.from.front()];
   const double n = training.total_weight;
   Matrix V = AtB(t, AB(lmmse.errors.G, t)) / (n - 1);
   V.diagonal().array() += 1;
@@ -74,7 +74,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
   const FoldOptions& dealt = folds.options();
   const Index repeats = std::max<Index>(1, dealt.repeats);  // more only where they were asked for: each costs K fits
   const std::vector<Domain> domains = all_domains(model.count());
-  std::vector<Missed> missed;
+  ByDomain<Missed> missed;
   for (const Domain domain : domains) missed.push_back({Vector::Zero(model.domain(domain).features()), 0});
   for (Index repeat = 0; repeat < repeats; ++repeat) {
     for (Index fold = 0; fold < dealt.folds; ++fold) {
@@ -83,9 +83,9 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
       const Summary& part = folds.held_out(repeat, fold);
       std::vector<Vector> means;
       for (const Domain domain : domains) means.push_back(training.domain(domain).mean);
-      const std::vector<Matrix> H = roots_about(means, part);
+      const ByDomain<Matrix> H = roots_about(means, part);
       for (const Domain to : domains) {
-        add_errors(missed[slot(to)], training, to, H, part.total_weight());
+        add_errors(missed[to], training, to, H, part.total_weight());
       }
       if (progress) {
         progress(static_cast<double>(repeat * dealt.folds + fold + 1) / static_cast<double>(repeats * dealt.folds));
@@ -93,8 +93,8 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
     }
   }
   for (const Domain to : domains) {
-    const Missed& errors = missed[slot(to)];
-    model.domains[slot(to)]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
+    const Missed& errors = missed[to];
+    model.domains[to]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
   }
   model.calibration_folds = std::min(dealt.folds, folds.samples());
   return model;

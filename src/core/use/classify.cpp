@@ -13,7 +13,7 @@ namespace {
 
 void check_labels(const MatrixView& samples, const std::vector<int>& labels) {
   if (samples.cols() == 0) throw InvalidInput("a classifier needs labelled samples; none are given");
-  if (samples.cols() == static_cast<Index>(labels.size())) return;
+  if (samples.cols() == std::ssize(labels)) return;
   throw InvalidInput(fmt::format("{} samples and {} labels; each sample needs one", samples.cols(), labels.size()));
 }
 
@@ -42,23 +42,23 @@ std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<
     for (Index j = 0; j < count; ++j) {
       Index nearest = 0;
       (norms - 2 * products.col(j)).minCoeff(&nearest);
-      found.push_back(labels[static_cast<std::size_t>(nearest)]);
+      found.push_back(labels[nearest]);
     }
   }
   return found;
 }
 
-// W = Yc Xcᵀ (Xc Xcᵀ + λ I)⁻¹ with X = U diag(s) Vᵀ: Yc V diag(s/(s² + λ)) Uᵀ, whatever is larger, k or m.
-// Without a ridge that is the pseudo-inverse, so directions in which the samples vary by rounding alone are left out.
+// W = Yc Xcᵀ (Xc Xcᵀ + λ I)⁻¹ = Yc V diag(s/(s² + λ)) Uᵀ with Xc = U diag(s) Vᵀ, for k above or below m. Without a ridge
+// this is the pseudo-inverse. Then directions in which the samples vary by rounding alone are left out.
 LinearClassifier::LinearClassifier(const MatrixView& samples, const std::vector<int>& labels, double ridge) {
   check_labels(samples, labels);
   if (!(ridge >= 0)) throw InvalidInput(fmt::format("the ridge of the classifier is {}; it must be 0 or more", ridge));
   classes_ = labels;
   std::sort(classes_.begin(), classes_.end());
   classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
-  Matrix Y = Matrix::Zero(static_cast<Index>(classes_.size()), samples.cols());
+  Matrix Y = Matrix::Zero(std::ssize(classes_), samples.cols());
   for (Index j = 0; j < samples.cols(); ++j) {
-    const auto place = std::lower_bound(classes_.begin(), classes_.end(), labels[static_cast<std::size_t>(j)]);
+    const auto place = std::lower_bound(classes_.begin(), classes_.end(), labels[j]);
     Y(place - classes_.begin(), j) = 1;
   }
   mean_ = samples.rowwise().mean();
@@ -80,7 +80,7 @@ std::vector<int> LinearClassifier::operator()(const MatrixView& queries) const {
   for (Index j = 0; j < queries.cols(); ++j) {
     Index best = 0;
     scores.col(j).maxCoeff(&best);
-    found.push_back(classes_[static_cast<std::size_t>(best)]);
+    found.push_back(classes_[best]);
   }
   return found;
 }

@@ -16,19 +16,19 @@ using linalg::Array;
 using linalg::Backend;
 
 // y = left (right (x - x0)) + y0; `right` is empty where one matrix is cheaper to multiply with than two.
-struct DeviceMap::Inside {
+struct DeviceMap::Impl {
   const Backend& on;
   Array left, right;
   Vector x0, y0;
 
-  Inside(const Backend& on_, const MatrixView& A, const MatrixView& B, Vector x0_, Vector y0_)
+  Impl(const Backend& on_, const MatrixView& A, const MatrixView& B, Vector x0_, Vector y0_)
       : on(on_), left(on.upload(A)), right(on.upload(B)), x0(std::move(x0_)), y0(std::move(y0_)) {
     if (A.rows() * B.cols() > A.cols() * (A.rows() + B.cols())) return;
     left = on.AB(left, right);
     right = Array();
   }
 
-  // Of samples first … first + count - 1.
+  // The map applied to samples first … first + count - 1.
   Array mapped(const SampleView& X, Index first, Index count) const {
     Array Y = on.load({X}, first, count, x0, Vector::Zero(x0.size()));
     if (!right.empty()) Y = on.AB(right, Y);
@@ -45,24 +45,24 @@ double* DeviceMatrix::data() const { return array_->data(); }
 Device DeviceMatrix::device() const { return array_->on().remote() ? Device::cuda : Device::cpu; }
 Matrix DeviceMatrix::to_host() const { return array_->on().download(*array_); }
 
-Index DeviceMap::rows() const { return inside_->left.rows(); }
-Index DeviceMap::cols() const { return inside_->x0.size(); }
+Index DeviceMap::rows() const { return impl_->left.rows(); }
+Index DeviceMap::cols() const { return impl_->x0.size(); }
 
 DeviceMatrix DeviceMap::operator()(const SampleView& X) const {
   if (X.rows() != cols()) {
     throw WrongDimension(fmt::format("the map takes {} features, the samples given have {}", cols(), X.rows()));
   }
   constexpr Index columns = 8192;  // together, so that nothing else of X's size is needed
-  const Backend& on = inside_->on;
+  const Backend& on = impl_->on;
   const Index n = X.cols();
   Array Y;
   if (n <= columns) {
-    Y = n == 0 ? on.zeros(rows(), 0) : inside_->mapped(X, 0, n);
+    Y = n == 0 ? on.zeros(rows(), 0) : impl_->mapped(X, 0, n);
   } else {
     Y = on.zeros(rows(), n);
     for (Index first = 0; first < n; first += columns) {
       const Index count = std::min(columns, n - first);
-      on.assign(Y.columns(first, count), inside_->mapped(X, first, count));
+      on.assign(Y.columns(first, count), impl_->mapped(X, first, count));
     }
   }
   on.wait();
@@ -71,16 +71,16 @@ DeviceMatrix DeviceMap::operator()(const SampleView& X) const {
 
 DeviceMap device_map(const Model& model, Domain domain, Device device) {
   const DomainMap& map = model.domain(domain);
-  return DeviceMap(std::make_shared<const DeviceMap::Inside>(backend_of(device), map.mixing, map.weights, map.mean,
-                                                             Vector::Zero(map.mixing.rows())));
+  return DeviceMap(std::make_shared<const DeviceMap::Impl>(backend_of(device), map.mixing, map.weights, map.mean,
+                                                           Vector::Zero(map.mixing.rows())));
 }
 
 DeviceMap device_map(const Translation& translation, Device device) {
   if (translation.identity) {
     throw InvalidInput("a translation towards identity is not a map of a few scores; call the translation itself");
   }
-  return DeviceMap(std::make_shared<const DeviceMap::Inside>(backend_of(device), translation.left, translation.right,
-                                                             translation.mean_from, translation.mean_to));
+  return DeviceMap(std::make_shared<const DeviceMap::Impl>(backend_of(device), translation.left, translation.right,
+                                                           translation.mean_from, translation.mean_to));
 }
 
 DeviceMatrix to_device(const MatrixView& X, Device device) {

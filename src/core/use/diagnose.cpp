@@ -24,8 +24,8 @@ using linalg::AtB;
 constexpr Index kFewestDiagnosed = 8;  // samples that quartiles can be taken of
 constexpr double kNothingLeft = 1e-9;  // a median Q of this much per feature is rounding: all variance is in the scores
 
-// p of g χ²_h with the median and the ninth decile of the samples themselves: Box's approximation of a sum of squares,
-// by quantiles that some outliers do not move. Of heavy tails h becomes small.
+// p by the distribution g χ²_h, Box's approximation of a sum of squares. g and h are chosen so that its median and ninth
+// decile are those of the samples, which a few outliers hardly change. Heavy tails give a small h.
 Vector fitted_tails(const Vector& values) {
   const double median = quantile_of(values, 0.5), ratio = quantile_of(values, 0.9) / median;
   double low = std::log(0.05), high = std::log(1e6);
@@ -37,7 +37,7 @@ Vector fitted_tails(const Vector& values) {
   return values.unaryExpr([&](double value) { return chi_squared_tail(value / g, h); });
 }
 
-// The larger p, by theory and by the samples themselves: theory alone takes heavy tails for outliers.
+// The larger p of theory and of the samples' own distribution, because theory alone takes heavy tails for outliers.
 template <class Theory>
 Vector cautious_tails(const Vector& values, const Theory& theory) {
   return fitted_tails(values).cwiseMax(values.unaryExpr(theory));
@@ -45,12 +45,12 @@ Vector cautious_tails(const Vector& values, const Theory& theory) {
 
 // n (n - c) / (c (n² - 1)) T² ~ F of c and n - c for a new sample of normal data.
 double t_squared_tail(double value, double n, double c) {
-  if (n <= c) return 0;  // the samples alone judge
+  if (n <= c) return 0;  // then p is that of the samples' own distribution
   return fisher_tail(value * n * (n - c) / (c * (n * n - 1)), c, n - c);
 }
 
-// The evidence has median m and the law of evidence_tail, widened so that quartiles and first decile of the samples are
-// inside: some samples that do not belong together only move its upper part.
+// The evidence has median m and the distribution of evidence_tail, widened to include the quartiles and the first decile
+// of the samples. Mispaired samples hardly change these, because they only change the upper part.
 Vector evidence_tails(const Vector& evidence, const Vector& s) {
   const auto of_law = [&](double probability) {
     double low = 0, high = 50 * (s.norm() + 1e-300);
@@ -68,7 +68,7 @@ Vector evidence_tails(const Vector& evidence, const Vector& s) {
   return evidence.unaryExpr([&](double value) { return evidence_tail((value - median) / scale, s); });
 }
 
-// Blocks side by side, or one below the other.
+// The blocks joined: matrices side by side, vectors one below the other.
 Matrix joined(const std::vector<Matrix>& blocks) {
   Index columns = 0;
   for (const Matrix& one : blocks) columns += one.cols();
@@ -86,8 +86,8 @@ Vector joined(const std::vector<Vector>& blocks) {
   return Vector::Map(all.data(), std::ssize(all));
 }
 
-// For each sample k: of all samples l, how many have less evidence against (l, partners of k) than k itself, and which
-// has the least. The evidence of l and k is, but for a part of k alone, Σ (s²a_l² - 2 s a_l b_k) / (1 - s²).
+// For each sample k, the rank of its own evidence among the evidence against (l, partners of k) of all samples l, and
+// the l of least evidence. Up to a term of k alone, the evidence is Σ (s²a_l² - 2 s a_l b_k) / (1 - s²).
 void compare_partners(DomainDiagnosis& found, const Matrix& a, const Matrix& b, const Vector& s,
                       const std::function<void(double)>& progress) {
   constexpr Index block = 512;
@@ -101,16 +101,16 @@ void compare_partners(DomainDiagnosis& found, const Matrix& a, const Matrix& b, 
     evidence.colwise() += own;
     for (Index k = 0; k < count; ++k) {
       const auto of_partner = evidence.col(k);
-      found.rank[static_cast<std::size_t>(first + k)] = 1 + (of_partner.array() < of_partner(first + k)).count();
+      found.rank[first + k] = 1 + (of_partner.array() < of_partner(first + k)).count();
       Index likeliest = 0;
       of_partner.minCoeff(&likeliest);
-      found.likeliest[static_cast<std::size_t>(first + k)] = likeliest;
+      found.likeliest[first + k] = likeliest;
     }
     if (progress) progress(static_cast<double>(first + count) / static_cast<double>(n));
   }
 }
 
-// Of pairs shuffled by one place: the share that p < .01 would notice.
+// The share of pairs shuffled by one place that have p < .01.
 double share_noticed(const Matrix& a, const Matrix& b, const Vector& s, const Vector& evidence, const Vector& p) {
   double limit = std::numeric_limits<double>::infinity();  // the least evidence with p < .01
   for (Index j = 0; j < p.size(); ++j) {
@@ -128,7 +128,7 @@ double share_noticed(const Matrix& a, const Matrix& b, const Vector& s, const Ve
   return static_cast<double>(noticed) / static_cast<double>(n);
 }
 
-// T² and Q of one domain's scores and residuals. `features`: that vary.
+// T² and Q of one domain's scores and residuals. `features`: the number of features that vary.
 void judge_alone(DomainDiagnosis& found, const Model& model, Domain domain, const Matrix& t, Vector residuals,
                  double features) {
   const double n = model.total_weight, c = static_cast<double>(t.rows());
@@ -141,11 +141,11 @@ void judge_alone(DomainDiagnosis& found, const Model& model, Domain domain, cons
                          : Vector(Vector::Constant(t.cols(), std::nan("")));
 }
 
-// Distance and evidence of one domain and its partners; returns how many of shuffled pairs would be noticed.
-double judge_pairs(DomainDiagnosis& found, const Model& model, Domain domain, const std::vector<Matrix>& scores,
+// Distance and evidence of one domain and its partners. Returns the share of shuffled pairs that would be noticed.
+double judge_pairs(DomainDiagnosis& found, const Model& model, Domain domain, const ByDomain<Matrix>& scores,
                    const std::function<void(double)>& progress) {
   const PairRelation relation = relation_to_others(model, domain);
-  const Matrix a = AB(relation.to_a, scores[slot(domain)]), b = AB(relation.to_b, scores_of_others(scores, domain));
+  const Matrix a = AB(relation.to_a, scores[domain]), b = AB(relation.to_b, scores_of_others(scores, domain));
   const Vector& s = relation.s;
   const Index common = s.size();
   const Matrix missed = a.topRows(common) - s.asDiagonal() * b;
@@ -179,12 +179,12 @@ Diagnoser::Diagnoser(const Model& model) : model_(model) {
   }
 }
 
-void Diagnoser::add(const std::vector<MatrixView>& X) {
-  std::vector<Matrix> scores = centred_scores(model_, X);
+void Diagnoser::add(const MatchedSamples& X) {
+  ByDomain<Matrix> scores = centred_scores(model_, X);
   for (const Domain domain : all_domains(model_.count())) {
-    Part& part = parts_[slot(domain)];
-    Matrix& t = scores[slot(domain)];
-    const Matrix left = (X[slot(domain)].colwise() - model_.domain(domain).mean) - AB(part.regression, t);
+    Part& part = parts_[domain];
+    Matrix& t = scores[domain];
+    const Matrix left = (X[domain].doubles()->colwise() - model_.domain(domain).mean) - AB(part.regression, t);
     part.residuals.emplace_back(left.cwiseAbs2().transpose() * part.weights);
     part.scores.push_back(std::move(t));
   }
@@ -200,18 +200,18 @@ Diagnosis Diagnoser::diagnosis(const DiagnoseOptions& options) const {
         fmt::format("a false discovery rate of {}; it lies between 0 and 1", options.false_discovery_rate));
   }
   const double m = static_cast<double>(model_.count());
-  std::vector<Matrix> scores;
+  ByDomain<Matrix> scores;
   for (const Part& part : parts_) scores.push_back(joined(part.scores));
   Diagnosis result;
   result.pair_p = Vector::Ones(samples_);
   double noticed = 0;
   for (const Domain domain : all_domains(model_.count())) {
-    const Part& part = parts_[slot(domain)];
+    const Part& part = parts_[domain];
     DomainDiagnosis found;
-    judge_alone(found, model_, domain, scores[slot(domain)], joined(part.residuals),
+    judge_alone(found, model_, domain, scores[domain], joined(part.residuals),
                 (part.weights.array() > 0).cast<double>().sum());
     const double shuffled = judge_pairs(found, model_, domain, scores, [&](double done) {
-      if (options.progress) options.progress((static_cast<double>(slot(domain)) + done) / m);
+      if (options.progress) options.progress((static_cast<double>(index(domain)) + done) / m);
     });
     noticed = std::max(noticed, shuffled);
     result.pair_p = result.pair_p.cwiseMin(found.evidence_p);
@@ -232,7 +232,7 @@ Diagnosis Diagnoser::diagnosis(const DiagnoseOptions& options) const {
   return result;
 }
 
-Diagnosis diagnose(const Model& model, const std::vector<MatrixView>& X, const DiagnoseOptions& options) {
+Diagnosis diagnose(const Model& model, const MatchedSamples& X, const DiagnoseOptions& options) {
   Diagnoser diagnoser(model);
   diagnoser.add(X);
   return diagnoser.diagnosis(options);

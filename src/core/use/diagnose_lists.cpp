@@ -45,19 +45,18 @@ void list_pairs(Diagnosis& found, double rate) {
     if (!(q(k) <= rate)) continue;
     Suspect one{k, Suspicion::mispaired, Domain::one, found.pair_p(k), q(k), -1};
     for (std::size_t i = 1; i < m; ++i) {
-      if (found.domains[i].evidence_p(k) < kClearly * found.domains[slot(one.domain)].evidence_p(k)) {
-        one.domain = static_cast<Domain>(i + 1);
+      if (found.domains[i].evidence_p(k) < kClearly * found.domains[one.domain].evidence_p(k)) {
+        one.domain = domain_at(i);
       }
     }
-    one.partner = found.domains[slot(one.domain)].likeliest[static_cast<std::size_t>(k)];
+    one.partner = found.domains[one.domain].likeliest[k];
     if (one.partner == k) one.partner = -1;
     pairs.push_back(one);
   }
-  // k and l are swapped if each is the likeliest partner of the other's partners, in any of the domains.
+  // Samples k and l are swapped if, in any domain, each is the likeliest partner of the other's partners.
   const auto fits = [&](Index k, Index l) {
-    return std::any_of(found.domains.begin(), found.domains.end(), [&](const DomainDiagnosis& of_domain) {
-      return of_domain.likeliest[static_cast<std::size_t>(k)] == l;
-    });
+    return std::any_of(found.domains.begin(), found.domains.end(),
+                       [&](const DomainDiagnosis& of_domain) { return of_domain.likeliest[k] == l; });
   };
   for (Suspect& one : pairs) {
     for (const Suspect& other : pairs) {
@@ -82,14 +81,14 @@ void list_outliers(Diagnosis& found, double rate) {
       for (Index k = 0; k < n; ++k) {
         if (!(p(k) < least(k))) continue;
         least(k) = p(k);
-        kinds[static_cast<std::size_t>(k)] = {k, suspicion, static_cast<Domain>(i + 1), p(k), 1, -1};
+        kinds[k] = {k, suspicion, domain_at(i), p(k), 1, -1};
       }
     }
   }
   const Vector q = false_discovery_rates((tests * least).cwiseMin(1));
   for (Index k = 0; k < n; ++k) {
     if (!(q(k) <= rate)) continue;
-    Suspect one = kinds[static_cast<std::size_t>(k)];
+    Suspect one = kinds[k];
     one.p = std::min(1.0, tests * least(k));
     one.q = q(k);
     found.suspects.push_back(one);

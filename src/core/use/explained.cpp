@@ -12,8 +12,8 @@
 namespace cgmca {
 namespace {
 
-// E with E Eᵀ = C G⁻¹ Cᵀ, column by column: E Lᵀ = C with G = L Lᵀ, so that the squares of the first j columns are what
-// the first j scores explain together. A score that those before it determine adds nothing.
+// E with E Eᵀ = C G⁻¹ Cᵀ: E Lᵀ = C with G = L Lᵀ. The squares of its first j columns sum to what the first j scores
+// explain together. A score that those before it determine adds nothing.
 Matrix one_after_another(const Matrix& C, const Matrix& G) {
   Matrix E = Matrix::Zero(C.rows(), C.cols()), L = Matrix::Zero(G.rows(), G.cols());
   for (Index j = 0; j < G.rows(); ++j) {
@@ -34,7 +34,7 @@ Vector running_sums(const Vector& parts) {
   return sums;
 }
 
-// Shares of features of which Cov(x_f, ·)² / variance_f counts `weight` each; weights that are 0 hide NaN.
+// The weighted mean of the features' shares Cov(x_f, ·)² / variance_f. A weight of 0 excludes shares that are NaN.
 Shares shares(const Matrix& C, const Vector& score_variances, const Matrix& E, const Vector& weights) {
   const Vector alone = C.cwiseAbs2().transpose() * weights;
   return {alone.cwiseQuotient(score_variances), running_sums(E.cwiseAbs2().transpose() * weights)};
@@ -63,7 +63,7 @@ Matrix score_correlations(const Model& model, Domain features, Domain scores) {
 Explained explained(const Model& model, Domain of, Domain by) {
   const Vector variance = sample_variance(model, of);
   const Matrix C = sample_loadings(model, of, by), G = sample_covariance(model, {by});
-  const Matrix E = model.certificate.constrained[slot(by)].plain() ? C : one_after_another(C, G);
+  const Matrix E = model.certificate.constrained[by].plain() ? C : one_after_another(C, G);
   const Vector whole = finite_or_zero(variance);
   if (!(whole.sum() > 0)) {
     const Vector unknown = Vector::Constant(C.cols(), std::nan(""));
@@ -104,10 +104,11 @@ MeasuredR2::MeasuredR2(const Model& model, Domain to)
       squares_(sum_),
       squared_errors_(sum_) {}
 
-void MeasuredR2::add(const std::vector<MatrixView>& X, const Vector& weights) {
-  std::vector<MatrixView> from;
-  for (const Domain domain : translation_.from) from.push_back(X[slot(domain)]);
-  const MatrixView& to = X[slot(to_)];
+void MeasuredR2::add(const MatchedSamples& X, const Vector& weights) {
+  std::vector<SampleView> from;
+  for (const Domain domain : translation_.from) from.push_back(X[domain]);
+  const auto view = X[to_].doubles();
+  const MatrixView& to = *view;
   if (to.cols() == 0) return;
   if (origin_.size() == 0) origin_ = to.col(0);
   const Matrix errors = to - translation_(translation_.stacked(from)), moved = to.colwise() - origin_;
@@ -134,7 +135,7 @@ Vector importance(const Model& model, Domain domain) {
   const Index c = model.domain(domain).scores();
   Vector explains = Vector::Zero(c);
   for (const Domain other : model.others(domain)) {
-    if (model.domains[slot(other)]) explains += explained(model, other, domain).standardized.alone;
+    if (model.domains[other]) explains += explained(model, other, domain).standardized.alone;
   }
   const Matrix squares = score_correlations(model, domain, domain).cwiseAbs2();
   const Matrix known = squares.array().isFinite().select(squares, 0.0);

@@ -29,7 +29,7 @@ using linalg::download;
 void check_names(const Model& model, const Summary& matched, const std::vector<Domain>& known) {
   for (std::size_t j = 0; j < known.size(); ++j) {
     const DomainMap& map = model.domain(known[j]);
-    const DomainInfo& given = matched.domain(static_cast<Domain>(j + 1));
+    const DomainInfo& given = matched.domain(domain_at(j));
     if (given.features != map.features()) {
       throw WrongDimension(fmt::format("domain {} of the model has {} features, the samples matched with it have {}",
                                        number(known[j]), map.features(), given.features));
@@ -55,7 +55,7 @@ void check(const Model& model, const Summary& matched, const std::vector<Domain>
     }
   }
   for (const Domain domain : all_domains(model.count())) model.domain(domain);  // throws where one is missing
-  if (matched.domains() != static_cast<Index>(known.size()) + 1) {
+  if (matched.domains() != std::ssize(known) + 1) {
     throw InvalidInput(fmt::format("the summary has {} domains; it must have the {} matched and, last, the new one",
                                    matched.domains(), known.size()));
   }
@@ -86,8 +86,7 @@ struct Prescribed {
 
 Prescribed prescribed(const Model& model, const std::vector<Domain>& known, const AddOptions& options) {
   if (!options.covariance) {
-    const std::size_t first = slot(known.front());
-    return {model.domain(known.front()).mixing, model.covariances[first], "matrix", 0};
+    return {model.domain(known.front()).mixing, model.covariances[known.front()], "matrix", 0};
   }
   const Covariance& asked = *options.covariance;
   const Index k = model.common_dimension;
@@ -119,13 +118,13 @@ struct AddedMap {
 AddedMap solve_added(const Relation& relation, const WhitenedNew& white, const Prescribed& C, const Matrix& pull) {
   const linalg::Backend& on = linalg::cpu();
   const Whitening& whitening = *relation.x().whitening;
-  const linalg::Backend& there = relation.factors.B().on();
+  const linalg::Backend& there = relation.whitened.B().on();
   const Index c = C.F.cols(), r = white.in.cols();
   if (c > r) {
     throw Infeasible(fmt::format("the new domain has rank {}, but the covariance prescribed for it ({}) has rank {}; "
                                  "prescribe one of rank {} at most",
                                  r, C.description, c, r),
-                     static_cast<Domain>(relation.factors.count()), r, c);
+                     static_cast<Domain>(relation.whitened.count()), r, c);
   }
   const Array G = on.upload(AB(AtB(C.F, pull), white.in));
   linalg::ArraySvd svd = on.thin_svd(G);
@@ -154,7 +153,7 @@ AddedMap solve_added(const Relation& relation, const WhitenedNew& white, const P
   return result;
 }
 
-// The point b of the range of C that the mean of the new domain goes to, as b = M y.                             (70)
+// The image b = M y of the new domain's mean, in the range of C.                                                 (70)
 Vector aim(const Model& model, const std::vector<Domain>& known, const std::vector<double>& weights,
            const Relation& relation, const Matrix& M) {
   Vector sum = Vector::Zero(M.rows());
@@ -166,15 +165,15 @@ Vector aim(const Model& model, const std::vector<Domain>& known, const std::vect
   return linalg::left_inverse(M) * (sum / total);
 }
 
-// Objective, bound and residual of the finished map, whose mean goes to M y.                                      (72)
+// Objective, bound and residual of the finished map, which takes the mean to M y.                                 (72)
 Addition measured(const Model& model, const std::vector<Domain>& known, const std::vector<double>& weights,
                   const Relation& relation, const WhitenedNew& white, const AddedMap& map, const Vector& y) {
   Addition result;
-  const Array I = relation.factors.B().on().identity(relation.x().rank(), relation.x().rank());
+  const Array I = relation.whitened.B().on().identity(relation.x().rank(), relation.x().rank());
   const Matrix TL = AB(map.T, download(relation.x().whitening->coloured(I)));
   const Matrix attained = ABt(AB(map.M, covariance_of_scores(relation, white, map.T)), map.M);
   const Matrix asked = ABt(map.M, map.M);
-  const double n = relation.factors.total_weight, part = relation.transported ? 1 : (n - 1) / n;
+  const double n = relation.whitened.total_weight, part = relation.transported ? 1 : (n - 1) / n;
   double together = 0, between = 0;
   for (std::size_t j = 0; j < known.size(); ++j) {
     const Matrix& M_j = model.domain(known[j]).mixing;
@@ -188,7 +187,7 @@ Addition measured(const Model& model, const std::vector<Domain>& known, const st
   }
   result.matched = known;
   result.weights = weights;
-  result.samples = relation.factors.samples;
+  result.samples = relation.whitened.samples;
   result.total_weight = n;
   result.transported = relation.transported;
   result.objective += between - 2 * together;
@@ -198,7 +197,7 @@ Addition measured(const Model& model, const std::vector<Domain>& known, const st
   return result;
 }
 
-// What the fit tells of each domain, of the new one.
+// Settings and certificate of the new domain, as the fit has them for the others.
 void describe(Model& model, const Relation& relation, const WhitenedNew& white, const Prescribed& C,
               const AddOptions& options) {
   const DomainMap& map = *model.domains.back();
@@ -217,7 +216,7 @@ void describe(Model& model, const Relation& relation, const WhitenedNew& white, 
   model.settings.ridge.push_back(options.ridge);
 }
 
-// What every other domain has to do with the new one, through the scores of those it was matched with:            (73)
+// The covariances of every other domain with the new one, through the scores of those it was matched with:        (73)
 //   Cov(t_i, t_x) = K_iJ K⁺ Y,   Cov(x_i, t_x) = Cov(x_i, t_J) K⁺ Y,   Cov(x, t_i) = Cov(x, t_J) K⁺ K_Ji
 void relate(Model& model, const Model& before, const std::vector<Domain>& known, const Relation& relation,
             const Matrix& V, const WhitenedNew& white) {
@@ -225,7 +224,7 @@ void relate(Model& model, const Model& before, const std::vector<Domain>& known,
   const Matrix K = joint_covariance(before, known);
   const Matrix Y = AB(relation.cross, AB(white.in, V));  // Cov(t_J, t_x)
   const Matrix loadings = download(relation.x().whitening->coloured(
-      relation.factors.B().on().upload(Matrix(relation.cross.transpose()))));  // Cov(x, t_J)
+      relation.whitened.B().on().upload(Matrix(relation.cross.transpose()))));  // Cov(x, t_J)
   const Matrix of_scores = divided_by(K, Y), of_features = divided_by(K, loadings.transpose());
   model.score_covariances.resize(m);
   for (auto& row : model.score_covariances) row.resize(m);
@@ -237,18 +236,18 @@ void relate(Model& model, const Model& before, const std::vector<Domain>& known,
       K_iJ(Eigen::all, relation.of(j)) = before.score_covariance(i, known[j]);
       L_iJ(Eigen::all, relation.of(j)) = before.cross_loadings(i, known[j]);
     }
-    std::vector<Matrix>& cross = model.domains[slot(i)]->cross_loadings;
+    ByDomain<Matrix>& cross = model.domains[i]->cross_loadings;
     cross.resize(m);
     for (const Domain l : all_domains(before.count())) {
-      if (i != l) cross[slot(l)] = before.cross_loadings(i, l);
-      if (i < l) model.score_covariances[slot(i)][slot(l)] = before.score_covariance(i, l);
+      if (i != l) cross[l] = before.cross_loadings(i, l);
+      if (i < l) model.score_covariances[i][l] = before.score_covariance(i, l);
     }
     const auto place = std::find(known.begin(), known.end(), i) - known.begin();
     const bool is_matched = place < std::ssize(known);
     const auto rows = relation.of(is_matched ? static_cast<std::size_t>(place) : 0);
-    model.score_covariances[slot(i)][m - 1] = is_matched ? Matrix(Y(rows, Eigen::all)) : AB(K_iJ, of_scores);
+    model.score_covariances[i][m - 1] = is_matched ? Matrix(Y(rows, Eigen::all)) : AB(K_iJ, of_scores);
     cross[m - 1] = AB(L_iJ, of_scores);
-    model.domains[m - 1]->cross_loadings[slot(i)] =
+    model.domains[m - 1]->cross_loadings[i] =
         is_matched ? Matrix(loadings(Eigen::all, rows)) : AB(of_features.transpose(), K_iJ.transpose());
   }
 }
@@ -261,7 +260,7 @@ Model add_domain(const Model& model, const Summary& matched, const std::vector<D
   std::vector<double> weights = options.weights;
   if (weights.empty()) weights.assign(known.size(), 1);
 
-  // 1. What the matched samples say of the new domain, and what they would say of the samples of the fit.
+  // 1. Mean and covariances of the new domain among the matched samples, and among the samples of the fit.
   Relation relation = relation_of(model, matched, known, options);
   if (options.transport) transport(relation, model, known);
 

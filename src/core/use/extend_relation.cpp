@@ -22,7 +22,7 @@ Relation relation_of(const Model& model, const Summary& matched, const std::vect
   spectrum.push_back(true);
   DataOptions data;
   data.rank_tol = options.rank_tol;
-  Relation result{{0}, factorize(matched, data, spectrum), {}, {}, {}, {}, {}};
+  Relation result{{0}, whiten_domains(matched, data, spectrum), {}, {}, {}, {}, {}};
   for (const Domain domain : known) result.rows.push_back(result.rows.back() + model.domain(domain).scores());
   const Index c = result.rows.back(), r = result.x().rank();
   result.mean = result.x().mean;
@@ -33,16 +33,16 @@ Relation relation_of(const Model& model, const Summary& matched, const std::vect
   std::vector<Matrix> TL;  // T_j L_j
   for (std::size_t j = 0; j < known.size(); ++j) {
     const DomainMap& map = model.domain(known[j]);
-    const WhitenedDomain& domain = result.factors.domains[j];
-    const Array I = result.factors.B().on().identity(domain.rank(), domain.rank());
+    const WhitenedDomain& domain = result.whitened.domains[j];
+    const Array I = result.whitened.B().on().identity(domain.rank(), domain.rank());
     TL.push_back(AB(map.weights, download(domain.whitening->coloured(I))));
     const auto rows = result.of(j);
     result.mean_scores(rows) = AB(map.weights, domain.mean - map.mean);
-    result.cross(rows, Eigen::all) = AB(TL[j], download(result.factors.cross[j][known.size()]));
+    result.cross(rows, Eigen::all) = AB(TL[j], download(result.whitened.cross[j][known.size()]));
     result.scores(rows, rows) = ABt(TL[j], TL[j]);
     for (std::size_t i = 0; i < j; ++i) {
       const auto before = result.of(i);
-      const Matrix both = ABt(AB(TL[i], download(result.factors.cross[i][j])), TL[j]);
+      const Matrix both = ABt(AB(TL[i], download(result.whitened.cross[i][j])), TL[j]);
       result.scores(before, rows) = both;
       result.scores(rows, before) = both.transpose();
     }
@@ -54,7 +54,7 @@ void transport(Relation& relation, const Model& model, const std::vector<Domain>
   const Matrix gamma = sample_covariance(model, known);
   const Matrix Rt = divided_by(relation.scores, relation.cross);  // Rᵀ in whitened coordinates, c_J×r
   const Vector moved = AtB(Rt, relation.mean_scores);
-  relation.mean -= download(relation.x().whitening->coloured(relation.factors.B().on().upload(moved))).col(0);
+  relation.mean -= download(relation.x().whitening->coloured(relation.whitened.B().on().upload(moved))).col(0);
   const Matrix change = AB(gamma - relation.scores, Rt);
   relation.cross += change;
   relation.own += AtB(Rt, change);
@@ -67,7 +67,7 @@ void transport(Relation& relation, const Model& model, const std::vector<Domain>
 WhitenedNew whitened(const Relation& relation, const AddOptions& options) {
   const WhitenedDomain& x = relation.x();
   const SpectrumWhitening& spectrum = *x.spectrum();
-  const auto coloured = [&](const Matrix& E) { return spectrum.coloured(relation.factors.B().on().upload(E)); };
+  const auto coloured = [&](const Matrix& E) { return spectrum.coloured(relation.whitened.B().on().upload(E)); };
   const auto [shares, Q] = linalg::symmetric_eigen(relation.own);
   const Index kept = (shares.array() > thresholds::kObjectiveRounding * shares(0)).count();
   const Vector root = shares.head(kept).cwiseSqrt();
@@ -92,7 +92,7 @@ WhitenedNew whitened(const Relation& relation, const AddOptions& options) {
 }
 
 Matrix covariance_of_scores(const Relation& relation, const WhitenedNew& white, const Matrix& T) {
-  const Array I = relation.factors.B().on().identity(relation.x().rank(), relation.x().rank());
+  const Array I = relation.whitened.B().on().identity(relation.x().rank(), relation.x().rank());
   const Matrix TL = AB(T, download(relation.x().whitening->coloured(I)));
   return white.covariance.data * ABt(AB(TL, relation.own), TL) + white.covariance.ridge * ABt(T, T);
 }

@@ -4,7 +4,7 @@
 #include <cgmca/extend.hpp>
 #include <vector>
 
-#include "core/fit/factors.hpp"
+#include "core/fit/whitened_data.hpp"
 
 namespace cgmca {
 
@@ -12,7 +12,7 @@ namespace cgmca {
 // what they would say of the samples of the fit.
 struct Relation {
   std::vector<Index> rows;  // where the scores of each known domain begin, and where the last end
-  Factors factors;          // of the matched samples
+  WhitenedData whitened;    // of the matched samples
   Vector mean;              // of x
   Vector mean_scores;       // of t
   Matrix scores;            // Cov(t)
@@ -21,7 +21,7 @@ struct Relation {
 
   bool transported = false;
 
-  const WhitenedDomain& x() const { return factors.domains.back(); }
+  const WhitenedDomain& x() const { return whitened.domains.back(); }
   auto of(std::size_t j) const { return Eigen::seqN(rows[j], rows[j + 1] - rows[j]); }  // the scores of known domain j
 };
 

@@ -27,7 +27,7 @@ Matrix estimate(const Model& model, const std::vector<Domain>& J, const std::vec
     const Matrix& M = model.domain(i).mixing;
     const auto place = std::find(J.begin(), J.end(), i);
     if (place != J.end()) {
-      sum += AB(M, scores[static_cast<std::size_t>(place - J.begin())]);
+      sum += AB(M, scores[place - J.begin()]);
       continue;
     }
     if (solved.size() == 0) solved = divided_by(joint_covariance(model, J), t);

@@ -88,7 +88,7 @@ class Block {
   }
 
  private:
-  State& state(Index j) { return states_[static_cast<std::size_t>(j)]; }
+  State& state(Index j) { return states_[j]; }
   void set_converged(Index j, bool converged) { result_.converged[first_ + static_cast<std::size_t>(j)] = converged; }
 
   // β u = y, α v = Aᵀ u

@@ -1,5 +1,7 @@
-// LSQR (Paige and Saunders, 1982) for many right-hand sides at once, with the stopping rule of
-// MATLAB's lsqr.
+// LSQR (Paige and Saunders, 1982) for many right-hand sides at once, with the stopping rule of MATLAB's lsqr.
+//
+// Hand-written because the original results stopped where MATLAB's lsqr stops. Eigen's LeastSquaresConjugateGradient
+// stops elsewhere, and it takes one right-hand side at a time, without matrix products.
 #pragma once
 
 #include <cgmca/lsqr.hpp>

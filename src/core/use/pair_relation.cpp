@@ -21,7 +21,7 @@ constexpr double kLargest = 1 - 1e-6, kLeast = 1e-3;  // correlations that densi
 void check_covariances_known(const Model& model) {
   for (const Domain domain : all_domains(model.count())) {
     model.domain(domain);
-    if (model.certificate.constrained[slot(domain)].data > 0) continue;
+    if (model.certificate.constrained[domain].data > 0) continue;
     throw InvalidInput(
         fmt::format("the fit whitened domain {} with a multiple of the identity, so the model does not hold the "
                     "covariances that diagnostics need; give a ridge by number",
@@ -29,15 +29,16 @@ void check_covariances_known(const Model& model) {
   }
 }
 
-std::vector<Matrix> centred_scores(const Model& model, const std::vector<MatrixView>& X) {
-  if (static_cast<Index>(X.size()) != model.count()) {
+ByDomain<Matrix> centred_scores(const Model& model, const MatchedSamples& X) {
+  if (std::ssize(X) != model.count()) {
     throw WrongDimension(fmt::format("samples of {} domains; the model has {}", X.size(), model.count()));
   }
-  std::vector<Matrix> scores;
+  ByDomain<Matrix> scores;
   for (const Domain domain : all_domains(model.count())) {
-    const MatrixView& own = X[slot(domain)];
+    const auto view = X[domain].doubles();
+    const MatrixView& own = *view;
     const DomainMap& map = model.domain(domain);
-    map.check_features(domain, own);
+    map.check_features(domain, own.rows());
     if (own.cols() != X.front().cols()) {
       throw UnequalSamples(fmt::format("{} samples of domain 1, {} of domain {}; they must match one to one",
                                        X.front().cols(), own.cols(), number(domain)));
@@ -48,10 +49,10 @@ std::vector<Matrix> centred_scores(const Model& model, const std::vector<MatrixV
   return scores;
 }
 
-Matrix scores_of_others(const std::vector<Matrix>& scores, Domain domain) {
+Matrix scores_of_others(const ByDomain<Matrix>& scores, Domain domain) {
   Matrix all(0, scores.front().cols());
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    if (j == slot(domain)) continue;
+  for (const Domain j : all_domains(std::ssize(scores))) {
+    if (j == domain) continue;
     all.conservativeResize(all.rows() + scores[j].rows(), Eigen::NoChange);
     all.bottomRows(scores[j].rows()) = scores[j];
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cgmca/model.hpp>
+#include <cgmca/samples.hpp>
 #include <vector>
 
 namespace cgmca {
@@ -10,10 +11,10 @@ namespace cgmca {
 void check_covariances_known(const Model& model);
 
 // T_i (x_i - mean_i) of all domains. Throws WrongDimension, UnequalSamples or NotFinite.
-std::vector<Matrix> centred_scores(const Model& model, const std::vector<MatrixView>& X);
+ByDomain<Matrix> centred_scores(const Model& model, const MatchedSamples& X);
 
 // t_J: the scores of all domains but one, one above the other.
-Matrix scores_of_others(const std::vector<Matrix>& scores, Domain domain);
+Matrix scores_of_others(const ByDomain<Matrix>& scores, Domain domain);
 
 // a = to_a t and b = to_b t_J have unit covariances and cross-covariance diag(s), descending, where s has as many
 // entries as a and b have in common; further entries of a depend on nothing.

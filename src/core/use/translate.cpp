@@ -42,8 +42,8 @@ Matrix regression(const Model& model, const DomainMap& from, const DomainMap& to
 // Cov(x, t) = Θ Tᵀ of a domain's own scores, of which Θ̃ Tᵀ are the loadings.                                     (24)
 Matrix own_covariance(const Model& model, Domain domain, Index scores) {
   const DomainMap& map = model.domain(domain);
-  const Regularized& whitened = model.certificate.constrained[slot(domain)];
-  return (map.loadings.leftCols(scores) - whitened.ridge * map.weights.topRows(scores).transpose()) / whitened.data;
+  const Regularized& covariance = model.certificate.constrained[domain];
+  return (map.loadings.leftCols(scores) - covariance.ridge * map.weights.topRows(scores).transpose()) / covariance.data;
 }
 
 // √Var(x_f | t), given what t explains of the variance: Σ_j w_fj Cov(x_f, t_j), for two domains ‖w_f‖².     (23) (40)
@@ -92,7 +92,7 @@ void join_scores(Translation& result, const Model& model, const DomainMap& targe
   result.errors = error_bars(model, J, to, result.left, cross, K);
 }
 
-// The samples that have the same domains, one domain above the other, and their translation.
+// Samples that have the same domains, stacked domain above domain, and their translation.
 struct Group {
   Translation map;
   Matrix X;
@@ -103,7 +103,7 @@ std::vector<Group> grouped(const Model& model, const std::vector<DomainSamples>&
   std::vector<Group> groups;
   for (const auto& [J, columns] : by_presence(present)) {
     Group group{translation(model, J, to), {}, columns};
-    group.X.resize(group.map.mean_from.size(), static_cast<Index>(columns.size()));
+    group.X.resize(group.map.mean_from.size(), std::ssize(columns));
     Index row = 0;
     for (const Domain j : J) {
       const auto samples =
@@ -170,7 +170,7 @@ void Translation::translate_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eig
   if (identity) y += (x.cast<double>() - mean_from).cast<float>();
 }
 
-Matrix Translation::stacked(const std::vector<MatrixView>& X) const {
+Matrix Translation::stacked(const std::vector<SampleView>& X) const {
   if (X.size() != from.size()) {
     throw WrongDimension(fmt::format("samples of {} domains; the translation is from {}", X.size(), from.size()));
   }
@@ -185,7 +185,7 @@ Matrix Translation::stacked(const std::vector<MatrixView>& X) const {
       throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
                                        X[0].cols(), number(from[0]), X[i].cols(), number(from[i])));
     }
-    all.middleRows(row, X[i].rows()) = X[i];
+    X[i].visit([&](const auto& own) { all.middleRows(row, own.rows()) = own.template cast<double>(); });
     row += X[i].rows();
   }
   return all;
@@ -271,7 +271,7 @@ Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X
   if (method != Method::lsqr) return translation(model, from, to, method)(X, device);
   if (from == to)
     throw InvalidInput(fmt::format("a translation from domain {} to itself; name two different domains", number(from)));
-  model.domain(from).check_features(from, X);
+  model.domain(from).check_features(from, X.rows());
   const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count), device); };
   return by_lsqr(backend_of(device), model.domain(to), X.cols(), points, options);
 }

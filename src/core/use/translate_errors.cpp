@@ -19,18 +19,18 @@ using linalg::AB;
 
 namespace {
 
-// The degrees of freedom that choosing c directions among all r of the sources costs, beyond those of c given ones: to a
-// target of rank r_1 a regression of rank c has c (r_1 + r - c)/r_1 for each feature.                              (66)
+// The degrees of freedom that the choice of c directions among all r of the sources costs, in addition to those of c given
+// ones. A regression of rank c on a target of rank r_1 has c (r_1 + r - c)/r_1 for each feature.                   (66)
 double chosen_degrees(const Model& model, const std::vector<Domain>& sources, Domain to, Index samples, Index c) {
   Index r = 0;
-  for (const Domain source : sources) r += model.certificate.ranks[slot(source)];
+  for (const Domain source : sources) r += model.certificate.ranks[source];
   r = std::min(r, samples - 1);
-  const Index target = std::max<Index>(1, model.certificate.ranks[slot(to)]);
+  const Index target = std::max<Index>(1, model.certificate.ranks[to]);
   return static_cast<double>(std::min(c, target) * std::max<Index>(0, r - c)) / static_cast<double>(target);
 }
 
-// s_f² = e_f² (n-1)/ν, unless the directions were chosen so freely that the variance of an error may exceed that by more
-// than kChosenDirections.                                                                                     (29) (66)
+// s_f² = e_f² (n-1)/ν. It is not given if the choice of directions may enlarge the variance of an error by more than
+// kChosenDirections.                                                                                          (29) (66)
 void set_scale(ErrorBars& bars, const Vector& squared_error, double chosen) {
   const double left = bars.degrees - chosen;
   if (!(left > 0.5)) return;  // of a plain fit both are whole numbers
@@ -39,8 +39,8 @@ void set_scale(ErrorBars& bars, const Vector& squared_error, double chosen) {
   bars.scale = (squared_error.cwiseMax(0) * ((bars.total_weight - 1) / bars.degrees)).cwiseSqrt();
 }
 
-// The samples that relate these domains: those of the fit that had them all, or of a domain that was added, if they are
-// fewer.
+// The number of samples that relate these domains: those of the fit that had them all or, if fewer, those with which a
+// domain was added.
 struct Related {
   Index samples;
   double total_weight;
@@ -65,7 +65,7 @@ Related related(const Model& model, std::vector<Domain> domains, Domain to) {
 bool calibrated_for(const Model& model, const std::vector<Domain>& from, Domain to) {
   const auto added = [&](Domain domain) { return model.addition(domain) != nullptr; };
   return model.domain(to).held_out_error.size() > 0 && !added(to) && std::none_of(from.begin(), from.end(), added) &&
-         static_cast<Index>(from.size()) + 1 == model.fitted_count();
+         std::ssize(from) + 1 == model.fitted_count();
 }
 
 }  // namespace

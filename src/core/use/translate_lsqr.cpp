@@ -24,7 +24,7 @@ struct BidiagonalSystem {
   Array P, Q;              // k×c, d×c
   Vector diagonal, above;  // of B: c, c - 1
 
-  // Bᵀ and the equation of what cannot be reached.
+  // Bᵀ and the equation for the part of y that no x can reach.
   LinearOperator reduced() const {
     const Index c = diagonal.size();
     return {c + 1, c,
@@ -54,7 +54,7 @@ BidiagonalSystem reduce(const linalg::Backend& on, const DomainMap& map) {
     const Index c = svd.s.size();
     return {on.AB(qr.Q, svd.U), on.scatter_rows(svd.V, used, map.features()), std::move(svd.s), Vector::Zero(c - 1)};
   }
-  // One thing in place of another, because samples may be few beside the map.
+  // The cheaper of two computations, because there may be few samples for a large map.
   linalg::Qr qr = linalg::thin_qr(map.mixing);
   Matrix product = linalg::upper_times(qr.R, map.weights(Eigen::all, used));
   qr.R.resize(0, 0);
@@ -98,7 +98,7 @@ Matrix by_lsqr(const linalg::Backend& on, const DomainMap& map, Index n, const P
     for (Index first = 0; first < n; first += columns) solve(first, std::min(columns, n - first));
   } else {
     constexpr Index columns = 32;  // at a time: bounds memory, and stays within the cache
-    side_by_side((n + columns - 1) / columns,
+    parallel_for((n + columns - 1) / columns,
                  [&](Index part) { solve(part * columns, std::min(columns, n - part * columns)); });
   }
   return X;

@@ -13,7 +13,7 @@
 namespace cgmca {
 namespace {
 
-// Whether sample s has this domain: NaN says that it has not. Infinity is a mistake of the data.
+// Whether sample s has this domain. A sample with NaN lacks it. Infinity is an error in the data.
 bool is_present(const DomainSamples& samples, Index s) {
   const auto x = samples.X().col(s);
   if (x.hasNaN()) return false;
@@ -49,7 +49,7 @@ Matrix sample_covariance(const Model& model, const std::vector<Domain>& J) {
   Index row = 0;
   for (const Domain j : J) {
     const Index c = model.domain(j).scores();
-    if (!model.certificate.constrained[slot(j)].plain()) G.block(row, row, c, c) = model.sample_score_covariance(j);
+    if (!model.certificate.constrained[j].plain()) G.block(row, row, c, c) = model.sample_score_covariance(j);
     row += c;
   }
   return G;
@@ -60,10 +60,10 @@ Vector sample_variance(const Model& model, Domain domain) {
   return (variance.array() > 0).select(variance, std::nan(""));
 }
 
-// Of a domain's own scores P = Θ̃ Tᵀ gives Θ Tᵀ = (P - β D² Tᵀ)/α.
+// For a domain's own scores, Θ Tᵀ = (P - β D² Tᵀ)/α follows from P = Θ̃ Tᵀ.
 Matrix sample_loadings(const Model& model, Domain features, Domain scores) {
   Matrix C = model.cross_loadings(features, scores);
-  const Regularized& covariance = model.certificate.constrained[slot(features)];
+  const Regularized& covariance = model.certificate.constrained[features];
   if (features != scores || covariance.plain()) return C;
   Matrix T = model.domain(scores).weights;
   if (const Vector& D = model.domain(scores).scale; D.size() > 0) T *= D.cwiseAbs2().asDiagonal();
@@ -82,9 +82,10 @@ void check_present(const Model& model, const std::vector<DomainSamples>& given) 
     if (number(samples.domain) < 1 || number(samples.domain) > model.count()) {
       throw MissingDomain(fmt::format("the model has no domain {}", number(samples.domain)));
     }
-    if (seen[slot(samples.domain)]) throw InvalidInput(fmt::format("domain {} is given twice", number(samples.domain)));
-    seen[slot(samples.domain)] = true;
-    model.domain(samples.domain).check_features(samples.domain, samples.X());
+    if (seen[index(samples.domain)])
+      throw InvalidInput(fmt::format("domain {} is given twice", number(samples.domain)));
+    seen[index(samples.domain)] = true;
+    model.domain(samples.domain).check_features(samples.domain, samples.X().rows());
     if (samples.X().cols() == given.front().X().cols()) continue;
     throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
                                      given.front().X().cols(), number(given.front().domain), samples.X().cols(),

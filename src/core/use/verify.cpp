@@ -10,8 +10,8 @@
 
 #include "core/base/thresholds.hpp"
 #include "core/fit/certify.hpp"
-#include "core/fit/factors.hpp"
 #include "core/fit/multi.hpp"
+#include "core/fit/whitened_data.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/use/verify_claims.hpp"
 
@@ -19,13 +19,10 @@ namespace cgmca {
 
 namespace {
 
-Domain at(std::size_t i) { return static_cast<Domain>(i + 1); }
-
 std::vector<DomainInfo> features_of(const Model& model) {
   std::vector<DomainInfo> result;
-  for (std::size_t i = 0; i < model.domains.size(); ++i) {
-    result.emplace_back(model.domain(at(i)).features());  // throws where it is missing
-  }
+  for (const Domain i : all_domains(model.count()))
+    result.emplace_back(model.domain(i).features());  // throws if absent
   return result;
 }
 
@@ -36,12 +33,12 @@ Verifier::Verifier(Model model)
       matched_(features_of(model_)),
       mapped_(model_.domains.size()),
       products_(Matrix::Zero(model_.count(), model_.count())) {
-  for (std::size_t i = 0; i < mapped_.size(); ++i) {
-    const Matrix& M = model_.domain(at(i)).mixing;
+  for (const Domain i : all_domains(model_.count())) {
+    const Matrix& M = model_.domain(i).mixing;
     mapped_[i].range = linalg::thin_qr(M).Q;
     mapped_[i].sum = mapped_[i].matched_sum = Vector::Zero(M.rows());
     mapped_[i].gram = Matrix::Zero(M.cols(), M.cols());
-    extra_.emplace_back(std::vector<DomainInfo>{model_.domain(at(i)).features()});
+    extra_.emplace_back(std::vector<DomainInfo>{model_.domain(i).features()});
   }
 }
 
@@ -59,9 +56,9 @@ Matrix rooted(Matrix Z, const Vector& weights) {
 
 }  // namespace
 
-Matrix Verifier::add_domain(std::size_t i, const MatrixView& X, const Vector& weights) {
-  Mapped& mapped = mapped_[i];
-  Matrix Z = apply(model_, at(i), X);
+Matrix Verifier::add_domain(Domain domain, const MatrixView& X, const Vector& weights) {
+  Mapped& mapped = mapped_[domain];
+  Matrix Z = apply(model_, domain, X);
   mapped.sum += sum_of(Z, weights);
   linalg::add_gram(mapped.gram, rooted(linalg::AtB(mapped.range, Z), weights));
   mapped.samples += X.cols();
@@ -69,51 +66,49 @@ Matrix Verifier::add_domain(std::size_t i, const MatrixView& X, const Vector& we
   return Z;
 }
 
-MatchedSamples Verifier::checked(const std::vector<MatrixView>& X) const {
+void Verifier::check(const MatchedSamples& X) const {
   if (X.size() != mapped_.size()) {
     throw WrongDimension(fmt::format("samples of {} domains; the model has {}", X.size(), mapped_.size()));
   }
-  MatchedSamples samples;
   for (std::size_t i = 0; i < X.size(); ++i) {
     if (X[i].cols() != X[0].cols()) {
       throw UnequalSamples(fmt::format("domain 1 has {} samples and domain {} has {}; matched {} need as many of each",
                                        X[0].cols(), i + 1, X[i].cols(), X.size() == 2 ? "pairs" : "samples"));
     }
-    samples.emplace_back(X[i]);
   }
-  for (std::size_t i = 0; i < X.size(); ++i) model_.domain(at(i)).check_features(at(i), X[i]);
-  return samples;
+  for (const Domain i : all_domains(model_.count())) model_.domain(i).check_features(i, X[i].rows());
 }
 
-void Verifier::add(const std::vector<MatrixView>& X) {
-  matched_.add(checked(X));
+void Verifier::add(const MatchedSamples& X) {
+  check(X);
+  matched_.add(X);
   add_mapped(X, {});
 }
 
-void Verifier::add(const std::vector<MatrixView>& X, const VectorView& weights) {
-  matched_.add(checked(X), weights);
+void Verifier::add(const MatchedSamples& X, const VectorView& weights) {
+  check(X);
+  matched_.add(X, weights);
   std::vector<Index> kept;
   for (Index j = 0; j < weights.size(); ++j) {
     if (weights(j) > 0) kept.push_back(j);
   }
-  if (static_cast<Index>(kept.size()) == weights.size()) return add_mapped(X, weights);
+  if (std::ssize(kept) == weights.size()) return add_mapped(X, weights);
   std::vector<Matrix> counted;
-  for (const MatrixView& domain : X) counted.emplace_back(domain(Eigen::all, kept));
+  for (const SampleView& domain : X) counted.emplace_back((*domain.doubles())(Eigen::all, kept));
   add_mapped({counted.begin(), counted.end()}, weights(kept));
 }
 
-void Verifier::add_mapped(const std::vector<MatrixView>& X, const Vector& weights) {
+void Verifier::add_mapped(const MatchedSamples& X, const Vector& weights) {
   std::vector<Matrix> Z;
-  for (std::size_t i = 0; i < X.size(); ++i) {
-    const Matrix mapped = add_domain(i, X[i], weights);
+  for (const Domain i : all_domains(model_.count())) {
+    const Matrix mapped = add_domain(i, *X[i].doubles(), weights);
     mapped_[i].matched_sum += sum_of(mapped, weights);
     Z.push_back(rooted(mapped, weights));
   }
-  for (std::size_t i = 0; i < Z.size(); ++i) {
-    for (std::size_t j = i + 1; j < Z.size(); ++j) {
-      const auto row = static_cast<Index>(i), column = static_cast<Index>(j);
-      products_(row, column) += Z[i].cwiseProduct(Z[j]).sum();
-      const double weight = model_.certificate.weights(row, column);
+  for (Index i = 0; i < std::ssize(Z); ++i) {
+    for (Index j = i + 1; j < std::ssize(Z); ++j) {
+      products_(i, j) += Z[i].cwiseProduct(Z[j]).sum();
+      const double weight = model_.certificate.edge_weights(i, j);
       if (weight > 0) squared_distance_ += weight * (Z[i] - Z[j]).squaredNorm();
     }
   }
@@ -121,67 +116,67 @@ void Verifier::add_mapped(const std::vector<MatrixView>& X, const Vector& weight
 }
 
 void Verifier::add_extra(Domain domain, const MatrixView& X) {
-  model_.domain(domain).check_features(domain, X);
-  extra_[slot(domain)].add(X);
-  add_domain(slot(domain), X, {});
+  model_.domain(domain).check_features(domain, X.rows());
+  extra_[domain].add(X);
+  add_domain(domain, X, {});
 }
 
-// Within the model's ranks and with its regularized covariances: of two domains (14) with σ(A) of F_1ᵀF_2, where M_i is
-// F_i turned, and σ(B) of the pairs; of more a bound by duality (38).
-void Verifier::bound_objective(Attained& result) const {
+// Computes the best possible objective within the model's ranks and with its regularized covariances. For two domains it
+// is (14) with σ(A) of F_1ᵀF_2, where M_i is F_i rotated, and σ(B) of the pairs. For more it is the bound (38).
+void Verifier::bound_objective(Verification& result) const {
   DataOptions options;
   options.rank_tol = model_.settings.rank_tol;
   options.scale = model_.settings.scale;
   for (const Summary& extra : extra_) options.extra.push_back(&extra);
-  const Factors plain = factorize(matched_, options, std::vector<bool>(extra_.size(), true));
+  const WhitenedData plain = whiten_domains(matched_, options, std::vector<bool>(extra_.size(), true));
   std::vector<Regularized> covariances;
   std::vector<Index> ranks;
   std::vector<Matrix> M, T;
-  for (std::size_t i = 0; i < extra_.size(); ++i) {
+  for (const Domain i : all_domains(model_.count())) {
     const Regularized& claimed = model_.certificate.constrained[i];
     covariances.push_back({claimed.data, claimed.ridge, mapped_[i].samples});
-    ranks.push_back(std::min(model_.certificate.ranks[i], plain.domains[i].rank()));
-    M.push_back(model_.domain(at(i)).mixing);
-    T.push_back(model_.domain(at(i)).scaled_weights());
+    ranks.push_back(std::min(model_.certificate.ranks[i], plain[i].rank()));
+    M.push_back(model_.domain(i).mixing);
+    T.push_back(model_.domain(i).scaled_weights());
   }
-  const Factors factors = regularize(plain, covariances, ranks);
-  const Matrix& weights = model_.certificate.weights;
+  const WhitenedData whitened = regularize(plain, covariances, ranks);
+  const Matrix& edge_weights = model_.certificate.edge_weights;
   const double n = matched_.total_weight();
   if (extra_.size() == 2) {
-    const Vector singular_B = factors.B().on().thin_svd(factors.B()).s;
+    const Vector singular_B = whitened.B().on().thin_svd(whitened.B()).s;
     const Vector singular_A = linalg::thin_svd(linalg::AtB(M[0], M[1])).s;
-    result.best_objective = objective_bound(n, result.covariance_trace, singular_A, singular_B, weights(0, 1));
+    result.best_objective = objective_bound(n, result.covariance_trace, singular_A, singular_B, edge_weights(0, 1));
     result.proof = name(multi::Bound::closed_form);
   } else {
-    const multi::OptimalityProof proof = multi::prove_maps(factors, std::move(M), T, weights);
+    const multi::OptimalityProof proof = multi::prove_maps(whitened, std::move(M), T, edge_weights);
     result.best_objective = result.covariance_trace - (n - 1) / n * proof.bound;
     result.proof = name(proof.how);
   }
-  // f may be 0, of domains that have nothing in common: a difference of the size of rounding is none.
+  // A difference of the size of rounding counts as 0, because f may be 0 if domains have nothing in common.
   const double f = result.covariance_trace - result.objective, missing = result.objective - result.best_objective;
   const bool none = missing <= thresholds::kObjectiveRounding * result.covariance_trace;
   result.gap = none ? 0 : missing / std::abs(f);
   result.certified = result.gap <= thresholds::kProven;
-  result.claims = compare_claims(model_, plain, factors, result);
+  result.claims = compare_claims(model_, plain, whitened, result);
 }
 
-Attained Verifier::attained() const {
+Verification Verifier::verification() const {
   if (samples_ < 2) {
     throw TooFewSamples(fmt::format("{} matched {}{}; a covariance needs at least 2", samples_,
                                     extra_.size() == 2 ? "pair" : "sample", samples_ == 1 ? "" : "s"));
   }
   const double n = matched_.total_weight();
-  const Matrix& weights = model_.certificate.weights;
-  Attained result;
+  const Matrix& edge_weights = model_.certificate.edge_weights;
+  Verification result;
   result.samples = samples_;
   result.total_weight = n;
   bool plain = true;
   double own_traces = 0;
-  for (std::size_t i = 0; i < mapped_.size(); ++i) {
+  for (const Domain i : all_domains(model_.count())) {
     const Mapped& mapped = mapped_[i];
-    const DomainMap& map = model_.domain(at(i));
+    const DomainMap& map = model_.domain(i);
     const Regularized& claimed = model_.certificate.constrained[i];
-    const double N = mapped.weight, degree = weights.row(static_cast<Index>(i)).sum();
+    const double N = mapped.weight, degree = edge_weights.row(index(i)).sum();
     // All in coordinates of the range of M, which holds C = M Mᵀ and every z.
     const Matrix R = linalg::AtB(mapped.range, map.mixing);
     const Matrix C = linalg::ABt(R, R);
@@ -211,22 +206,17 @@ double Verifier::cross_trace() const {
   double sum = 0;
   for (Index i = 0; i < model_.count(); ++i) {
     for (Index j = i + 1; j < model_.count(); ++j) {
-      const Vector &one = mapped_[static_cast<std::size_t>(i)].matched_sum,
-                   &two = mapped_[static_cast<std::size_t>(j)].matched_sum;
-      sum += model_.certificate.weights(i, j) * ((products_(i, j) - one.dot(two) / n) / (n - 1));
+      const Vector &one = mapped_[i].matched_sum, &two = mapped_[j].matched_sum;
+      sum += model_.certificate.edge_weights(i, j) * ((products_(i, j) - one.dot(two) / n) / (n - 1));
     }
   }
   return sum;
 }
 
-Attained verify(const Model& model, const std::vector<MatrixView>& X) {
+Verification verify(const Model& model, const MatchedSamples& X) {
   Verifier verifier(model);
   verifier.add(X);
-  return verifier.attained();
-}
-
-Attained verify(const Model& model, const MatrixView& X1, const MatrixView& X2) {
-  return verify(model, std::vector<MatrixView>{X1, X2});
+  return verifier.verification();
 }
 
 }  // namespace cgmca

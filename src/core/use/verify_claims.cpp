@@ -23,9 +23,7 @@ using linalg::Array;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-Domain claimant(std::size_t i) { return static_cast<Domain>(i + 1); }
-
-// Of numbers of the scale `scale`.
+// The difference of two numbers relative to `scale`.
 double apart(double claimed, double found, double scale) {
   return claimed == found ? 0 : std::abs(claimed - found) / scale;
 }
@@ -45,11 +43,11 @@ double apart(const Matrix& claimed, const Matrix& found, const Vector& units) {
 
 class Claims {
  public:
-  Claims(const Model& model, const Factors& plain, const Factors& factors, const Attained& found)
-      : model_(model), plain_(plain), factors_(factors), found_(found) {
+  Claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened, const Verification& found)
+      : model_(model), plain_(plain), whitened_(whitened), found_(found) {
     std::vector<Index> ranks;
     for (std::size_t i = 0; i < model.domains.size(); ++i) {
-      const WhitenedDomain& domain = factors.domains[i];
+      const WhitenedDomain& domain = whitened.domains[i];
       scale_.push_back(domain.scale.size() > 0 ? domain.scale : Vector(Vector::Ones(domain.features)));
       const Array I = plain.B().on().identity(domain.rank(), domain.rank());
       L_.push_back(scale_[i].asDiagonal() * linalg::download(domain.whitening->coloured(I)));
@@ -77,15 +75,15 @@ class Claims {
   }
 
  private:
-  const DomainMap& map(std::size_t i) const { return model_.domain(claimant(i)); }
+  const DomainMap& map(std::size_t i) const { return model_.domain(domain_at(i)); }
   void add(std::string what, double difference) { result_.push_back({std::move(what), difference}); }
   void add(const char* what, std::size_t i, double difference) { add(fmt::format("{} {}", what, i + 1), difference); }
 
   // Whether the fit knew the samples from the Gram form alone.
   bool of_products() const { return model_.certificate.route.find("gram: ") != std::string::npos; }
 
-  // What a fit may have lost by rounding, eps κ(S), or eps κ(S)² in the Gram form, counts as kRefusedCertificate at most:
-  // differences are divided by 1 + that, in units of it. It is 1 but for ill-conditioned samples.
+  // The factor by which differences are divided because of rounding in the fit, eps κ(S), or eps κ(S)² in the Gram form,
+  // in units of kRefusedCertificate. It is 1 except for ill-conditioned samples.
   double noise_of(std::size_t i) const {
     const WhitenedDomain& data = plain_.domains[i];
     const double power = of_products() ? 2 : 1;
@@ -96,7 +94,7 @@ class Claims {
 
   void of_domain(std::size_t i) {
     const Certificate& certificate = model_.certificate;
-    const WhitenedDomain &data = plain_.domains[i], &used = factors_.domains[i];
+    const WhitenedDomain &data = plain_.domains[i], &used = whitened_.domains[i];
     // Means are rounded to their own size.
     add("mean", i, apart(map(i).mean, data.mean, units_[i] + 1e-6 * data.mean.cwiseAbs()));
     const Vector variance = used.variance.array() * scale_[i].array().square();
@@ -123,7 +121,7 @@ class Claims {
     add("rank tolerance", i, claimed >= 0 && claimed <= most * (1 + thresholds::kEqualInMatching) ? 0 : kNever);
   }
 
-  // What the ridge that the fit was asked for makes of the data. Files without settings have none.
+  // Compares the regularization with what the requested ridge gives for the data. Older files have no settings.
   void of_regularization(std::size_t i) {
     const Regularized& claimed = model_.certificate.constrained[i];
     const FitSettings& settings = model_.settings;
@@ -138,16 +136,16 @@ class Claims {
         std::max(apart(claimed.data, 1, 1), apart(claimed.ridge, expected, mean_variance + expected)));
   }
 
-  // T_i is zero where the samples do not vary, T = T L L⁺, which its covariance alone cannot tell. Whitening errs by
-  // eps κ.
+  // Checks T = T L L⁺: T_i is zero in directions in which samples do not vary, which its covariance does not show.
+  // Whitening has errors of eps κ.
   void of_unseen_directions(std::size_t i) {
-    const WhitenedDomain& used = factors_.domains[i];
+    const WhitenedDomain& used = whitened_.domains[i];
     if (used.rank() == used.features) return;
     if (of_products() && used.rank() < plain_.domains[i].rank()) return;  // it has lost directions that samples show
     const Array E = plain_.B().on().upload(Matrix(D_[i].transpose()));
     const Matrix seen =
         linalg::download(used.whitening->whitened(E)).transpose() * scale_[i].cwiseInverse().asDiagonal();
-    // In units of the features, of which those that never vary must have no weight at all.
+    // The difference is in units of the features. Features that never vary must have no weight at all.
     Matrix difference = map(i).weights - seen, all = map(i).weights;
     for (Index f = 0; f < used.features; ++f) {
       if (units_[i](f) > 0) {
@@ -162,12 +160,12 @@ class Claims {
 
   // √Θ̃_ff
   Vector deviations(std::size_t i) const {
-    return factors_.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]);
+    return whitened_.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]);
   }
 
   // Cov(x_i, t_j) = L_i B_ij D_jᵀ and R_ij = D_i B_ij D_jᵀ                                                       (40)
   void of_pair(std::size_t i, std::size_t j) {
-    const Matrix B = linalg::download(factors_.cross[i][j]);
+    const Matrix B = linalg::download(whitened_.cross[i][j]);
     const Matrix BD = linalg::ABt(B, D_[j]), DB = AB(D_[i], B);
     of_cross_loadings(i, j, AB(L_[i], BD));
     of_cross_loadings(j, i, linalg::ABt(L_[j], DB));
@@ -177,15 +175,16 @@ class Claims {
         apart(model_.score_covariances[i][j], R, Vector::Ones(R.rows())) / std::max(noise_[i], noise_[j]));
   }
 
-  // Of two domains σ_j P_ij, which P_i holds for as many directions as the other domain's map has.
+  // For two domains these are σ_j P_ij, for as many directions as the other domain's map has.
   void of_cross_loadings(std::size_t i, std::size_t j, const Matrix& found) {
     add(fmt::format("cross-loadings {}-{}", i + 1, j + 1),
-        apart(model_.cross_loadings(claimant(i), claimant(j)), found, deviations(i)) / std::max(noise_[i], noise_[j]));
+        apart(model_.cross_loadings(domain_at(i), domain_at(j)), found, deviations(i)) /
+            std::max(noise_[i], noise_[j]));
   }
 
   void of_correlations() {
     const Certificate& certificate = model_.certificate;
-    const Vector B = linalg::singular_values(linalg::download(factors_.B()));
+    const Vector B = linalg::singular_values(linalg::download(whitened_.B()));
     const Vector A = linalg::singular_values(linalg::AtB(map(0).mixing, map(1).mixing));
     const Index count = std::min(certificate.singular_B.size(), B.size());
     const auto differ = [](const Vector& claimed, const Vector& found, double scale) {
@@ -213,7 +212,7 @@ class Claims {
       if (!alike) return;
       for (std::size_t j = 0; j < i; ++j) {
         const Matrix& R = model_.score_covariances[j][i];
-        const double weight = model_.certificate.weights(static_cast<Index>(i), static_cast<Index>(j));
+        const double weight = model_.certificate.edge_weights(static_cast<Index>(i), static_cast<Index>(j));
         if (weight > 0) shared += weight * (R + R.transpose());
       }
     }
@@ -231,7 +230,7 @@ class Claims {
     add("scale of the objective", apart(certificate.covariance_trace, scale, scale));
     add("objective", apart(certificate.objective, found_.objective, scale));
     if (certificate.certified) add("bound", apart(certificate.bound, found_.best_objective, scale) / noise_of_all_);
-    // Nothing is below what is proven to be the least.
+    // The objective must not be below the proven bound.
     add("least possible objective", std::max(0.0, found_.best_objective - found_.objective) / scale / noise_of_all_);
     add("claimed excess", std::max(0.0, -excess) / scale / noise_of_all_);
     add("sketch of the samples", certificate.samples_residual && !(*certificate.samples_residual >= 0)
@@ -248,7 +247,7 @@ class Claims {
     add("proof", same_proof() ? 0 : kNever);
   }
 
-  // The quick tests and ADMM may prove the same; what they leave open may be bounded by pairs.
+  // Different proofs may give the same bound: the quick tests, ADMM, and the bound by pairs.
   bool same_proof() const {
     const std::string_view claimed = model_.certificate.proof, found = found_.proof;
     if (claimed == found) return true;
@@ -262,8 +261,8 @@ class Claims {
   }
 
   const Model& model_;
-  const Factors &plain_, &factors_;
-  const Attained& found_;
+  const WhitenedData &plain_, &whitened_;
+  const Verification& found_;
   std::vector<Matrix> L_, D_;
   std::vector<Vector> units_, scale_;   // √Θ_ff; what the features were divided by
   std::vector<double> noise_, ridges_;  // ridges_: λ of each domain as the fit was asked for it
@@ -273,9 +272,9 @@ class Claims {
 
 }  // namespace
 
-std::vector<Claim> compare_claims(const Model& model, const Factors& plain, const Factors& factors,
-                                  const Attained& found) {
-  return Claims(model, plain, factors, found).all();
+std::vector<Claim> compare_claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened,
+                                  const Verification& found) {
+  return Claims(model, plain, whitened, found).all();
 }
 
 }  // namespace cgmca

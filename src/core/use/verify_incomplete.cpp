@@ -5,7 +5,7 @@
 
 namespace cgmca {
 
-Attained verify(const Model& model, const IncompleteSummary& summary) {
+Verification verify(const Model& model, const IncompleteSummary& summary) {
   Model plain = model.fitted();
   const Representatives samples = representatives_of(summary, PerDomain<Ridge>(plain.settings.ridge));
   plain.samples = samples.weights.size();
@@ -16,8 +16,8 @@ Attained verify(const Model& model, const IncompleteSummary& summary) {
     if (plain.domains[i]) plain.domains[i]->variance -= samples.unseen_variance[i];
   }
   Verifier verifier(plain);
-  verifier.add({samples.X.begin(), samples.X.end()}, samples.weights);
-  Attained result = verifier.attained();
+  verifier.add(MatchedSamples(samples.X.begin(), samples.X.end()), samples.weights);
+  Verification result = verifier.verification();
   result.samples = summary.samples();
   result.all_samples = samples.samples;
   return result;

@@ -271,7 +271,7 @@ std::vector<std::string> npy_texts(const std::string& name, std::unique_ptr<Byte
   const std::uint64_t count = header.array.shape.empty() ? 1 : header.array.shape[0];
   for (std::uint64_t i = 0; i < count; ++i) {
     if (bytes->read(text.data(), text.size()) < text.size()) return {};
-    convert(letter, text.data(), static_cast<Index>(numbers.size()), numbers.data());
+    convert(letter, text.data(), std::ssize(numbers), numbers.data());
     std::vector<std::uint32_t> letters(numbers.begin(), numbers.end());
     if (header.text == 'U') {
       texts.push_back(utf8_of(letters));

@@ -40,7 +40,7 @@ class PngSource final : public BlockReader::Source {
   }
 
   Index features() const override { return kind_.features(); }
-  std::optional<Index> samples() const override { return static_cast<Index>(names_.size()); }
+  std::optional<Index> samples() const override { return std::ssize(names_); }
   void skip(Index count) override { position_ += std::min(count, *samples() - position_); }
 
   bool single() const override { return true; }  // values have at most 16 bits
@@ -53,7 +53,7 @@ class PngSource final : public BlockReader::Source {
     const Index count = std::min(max_samples, *samples() - position_);
     Dense<Scalar> X = allocate<Scalar>(features(), count, fmt::format("'{}'", folder_));
     for (Index i = 0; i < count; ++i) {
-      const std::string& name = names_[static_cast<std::size_t>(position_ + i)];
+      const std::string& name = names_[position_ + i];
       if (const ImageKind kind = decode_png(in(folder_, name), kind_, X.col(i).data()); kind != kind_) {
         throw FormatError(fmt::format("the images of '{}' differ: '{}' is {}, '{}' is {}", folder_, names_.front(),
                                       text(kind_), name, text(kind)));
@@ -160,7 +160,7 @@ ImagePairs match_images(const std::string& folder1, const std::string& folder2, 
 
 Matrix read_images(const std::string& folder, const std::vector<std::string>& names) {
   if (names.empty()) throw InvalidInput(fmt::format("no image of the folder '{}' is named; name at least one", folder));
-  return io::PngSource(folder, names).next(static_cast<Index>(names.size()));
+  return io::PngSource(folder, names).next(std::ssize(names));
 }
 
 }  // namespace cgmca

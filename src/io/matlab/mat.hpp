@@ -99,7 +99,7 @@ void fill(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>& X, const T* dat
     if (axis == sample_axis) continue;
     const auto extent = static_cast<Index>(shape[axis]);
     for (Index f = 0; f < X.rows(); ++f) {
-      place[static_cast<std::size_t>(f)] += f / period % extent * strides[axis];
+      place[f] += f / period % extent * strides[axis];
     }
     period *= extent;
   }
@@ -108,7 +108,7 @@ void fill(Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>& X, const T* dat
   for (Index begin = 0; begin < X.cols(); begin += block) {
     const Index end = std::min(X.cols(), begin + block);
     for (Index f = 0; f < X.rows(); ++f) {
-      const T* feature = data + place[static_cast<std::size_t>(f)];
+      const T* feature = data + place[f];
       for (Index s = begin; s < end; ++s) X(f, s) = static_cast<Scalar>(feature[s * step]);
     }
   }

@@ -83,11 +83,11 @@ class Parts {
 std::string cell_of_texts(const std::string& name, const std::vector<std::string>& texts, bool swap) {
   constexpr std::uint32_t cell = 1, text = 4;
   Parts cells(swap);
-  cells.start(cell, 1, static_cast<Index>(texts.size()), name);
+  cells.start(cell, 1, std::ssize(texts), name);
   for (const std::string& each : texts) {
     const std::vector<std::uint16_t> units = utf16_of(each);
     Parts one(swap);
-    one.start(text, 1, static_cast<Index>(units.size()), "");
+    one.start(text, 1, std::ssize(units), "");
     const bool ascii = std::all_of(units.begin(), units.end(), [](std::uint16_t unit) { return unit < 0x80; });
     one.part(ascii ? uint16 : utf16, units);  // as MATLAB writes it and every reader understands
     cells.variable(one);

@@ -166,7 +166,7 @@ class Csv : public BlockReader::Source {
 
   std::string column_name(Index column) const {
     if (!dialect_.header || (names_.empty() && column != dialect_.id)) return fmt::format("column {}", column + 1);
-    const std::string& name = dialect_.names[static_cast<std::size_t>(column)];
+    const std::string& name = dialect_.names[column];
     return name.empty() ? fmt::format("column {}", column + 1) : "column " + io::quoted(name);
   }
 

@@ -68,7 +68,7 @@ char most_frequent_separator(std::string_view line) {
     if (const auto which = candidates.find(c); which != std::string_view::npos && !in_quotes) ++counts[which];
   }
   const auto most = std::max_element(counts.begin(), counts.end());
-  return candidates[static_cast<std::size_t>(most - counts.begin())];
+  return candidates[most - counts.begin()];
 }
 
 // The place, from 1, if the ID column is given as a number; nothing if it is given as a name.

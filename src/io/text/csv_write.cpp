@@ -41,7 +41,7 @@ void TextWriter::header(const Names& names, const std::optional<std::string>& id
 void TextWriter::add(const MatrixView& X, const std::vector<std::string>& ids, bool single) {
   constexpr std::size_t longest_number = 32, full = 1 << 16;
   for (Index j = 0; j < X.cols(); ++j) {
-    if (!ids.empty()) text_ += field(ids[static_cast<std::size_t>(j)], separator_) + separator_;
+    if (!ids.empty()) text_ += field(ids[j], separator_) + separator_;
     for (Index i = 0; i < X.rows(); ++i) {
       std::array<char, longest_number> number;
       char* const last = number.data() + number.size();

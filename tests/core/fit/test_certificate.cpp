@@ -31,7 +31,7 @@ Data random_data(std::uint64_t seed, Index d1, Index d2, Index n, bool weighted 
 Summary summary_of(const Data& data, Accumulate accumulate = Accumulate::automatic) {
   Summary summary({data.X1.rows(), data.X2.rows()}, accumulate);
   if (data.weights.size() > 0) {
-    summary.add(data.X1, data.X2, data.weights);
+    summary.add({data.X1, data.X2}, data.weights);
   } else {
     summary.add(data.X1, data.X2);
   }
@@ -257,7 +257,7 @@ TEST(Certificate, NoWrongModelComesOfPartsWithSingularBeginnings) {
     Summary merged = summary_of(piece_of(data, 0, 500));
     for (const Index first : {500, 1000, 1500}) merged.merge(summary_of(piece_of(data, first, 500)));
     try {
-      const Attained found = verify(fit(merged, I, I), data.X1, data.X2);
+      const Verification found = verify(fit(merged, I, I), {data.X1, data.X2});
       EXPECT_LE(found.constraint_residuals[0], 1e-9) << seed;
       EXPECT_TRUE(found.certified) << seed;
     } catch (const CertificateMismatch&) {
@@ -337,8 +337,7 @@ TEST(Certificate, NoModelComesOfALapackThatIsWrongAndSaysItIsRight) {
   const Matrix X3 = data.X1.topRows(6) + Random(14).matrix(6, 100);
   int refused = 0, right = 0;
   const auto attempt = [&](Accumulate accumulate, const Covariance& C, bool three) {
-    const std::vector<MatrixView> X =
-        three ? std::vector<MatrixView>{data.X1, data.X2, X3} : std::vector<MatrixView>{data.X1, data.X2};
+    const MatchedSamples X = three ? MatchedSamples{data.X1, data.X2, X3} : MatchedSamples{data.X1, data.X2};
     FitOptions options;
     options.matching.random_starts = 0;
     options.matching.max_seconds = 1;

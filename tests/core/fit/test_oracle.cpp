@@ -44,7 +44,7 @@ Case load_case(const std::string& name) {
 
 Vector vector_of(const nlohmann::json& list) {
   const auto values = list.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+  return Eigen::Map<const Vector>(values.data(), std::ssize(values));
 }
 
 class Oracle : public ::testing::TestWithParam<std::string> {};
@@ -159,7 +159,7 @@ TEST_P(FrozenOracle, ANewDomainAttainsTheBound) {
   std::vector<DomainInfo> domains;
   for (std::size_t j = 0; j < weights.size(); ++j) {
     samples.push_back(read(fixture(name + ".z" + std::to_string(j + 1) + ".npy")));
-    known.push_back(static_cast<Domain>(j + 1));
+    known.push_back(domain_at(j));
     domains.emplace_back(C.rows());
   }
   samples.push_back(X);
@@ -296,8 +296,7 @@ TEST(FrozenSpace, SeveralDomainsJoinOneAfterAnother) {
   for (int i = 2; i < 4; ++i) {
     Summary matched({7, 7, DomainInfo(7, "new" + std::to_string(i))});
     const auto part = Eigen::seqN(100 * i, 100);
-    matched.add({X[0](Eigen::all, part), X[static_cast<std::size_t>(i) - 1](Eigen::all, part),
-                 X[static_cast<std::size_t>(i)](Eigen::all, part)});
+    matched.add({X[0](Eigen::all, part), X[static_cast<std::size_t>(i) - 1](Eigen::all, part), X[i](Eigen::all, part)});
     model = add_domain(model, matched, {Domain::one, Domain{i}}, {{}, {1, 2}});
   }
   EXPECT_EQ(model.count(), 4);
@@ -425,7 +424,7 @@ TEST(Incomplete, OfCompleteSamplesItIsTheFitWithThatRidge) {
     const Matrix one = translation(plain, Domain::two, Domain::one).standard_errors(X2),
                  two = translation(model, Domain::two, Domain::one).standard_errors(X2);
     EXPECT_LE(relative(two, one), 1e-8);
-    const Attained attained = verify(model, summary);
+    const Verification attained = verify(model, summary);
     EXPECT_LE(attained.shortfall(), 1e-9);
     EXPECT_LE(attained.worst_claim().difference, 1e-6) << attained.worst_claim().what;
   }

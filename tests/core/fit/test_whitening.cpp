@@ -15,7 +15,7 @@ using testing::Random;
 using testing::random_pairs;
 using testing::relative;
 
-// fit whitens with a triangle where it may, Factorization always with the spectrum: the same maps, certificate and all.
+// fit whitens with a triangle where it may, PreparedFit always with the spectrum: the same maps, certificate and all.
 TEST(Whitening, ByTriangleAndBySpectrumAgree) {
   Random random(15);
   struct Shape {
@@ -41,7 +41,7 @@ TEST(Whitening, ByTriangleAndBySpectrumAgree) {
     Summary summary({shape.d1, shape.d2}, shape.accumulate);
     summary.add(pairs.X1, pairs.X2);
     for (const Covariance& C : {Covariance::identity(4), Covariance::correlation(3)}) {
-      const Model triangle = fit(summary, C, C), spectrum = Factorization(summary).fit(C, C);
+      const Model triangle = fit(summary, C, C), spectrum = PreparedFit(summary).fit(C, C);
       EXPECT_TRUE(triangle.certificate.route.starts_with(shape.route)) << triangle.certificate.route;
       EXPECT_FALSE(spectrum.certificate.route.starts_with(shape.route)) << spectrum.certificate.route;
       const Certificate& certificate = triangle.certificate;
@@ -107,7 +107,7 @@ TEST(Whitening, OfDeterminedFeaturesDoesNotDependOnTheirUnits) {
     pairs.X1.row(5) = 2 * unit * pairs.X1.row(1);
     Summary summary({6, 5}, Accumulate::qr);
     summary.add(pairs.X1, pairs.X2);
-    const Model triangle = fit(summary, I, I), spectrum = Factorization(summary).fit(I, I);
+    const Model triangle = fit(summary, I, I), spectrum = PreparedFit(summary).fit(I, I);
     EXPECT_EQ(triangle.certificate.ranks, spectrum.certificate.ranks) << unit;
     const Matrix found = triangle.domain(Domain::one).matrix(), wanted = spectrum.domain(Domain::one).matrix();
     const Vector sizes = centred(pairs.X1).rowwise().norm();
@@ -124,7 +124,7 @@ TEST(Whitening, OfNearlyDeterminedFeaturesKeepsTheRank) {
     pairs.X1.row(2) = pairs.X1.row(0) + pairs.X1.row(1) + own * pairs.X1.row(2);
     Summary summary({4, 3}, Accumulate::qr);
     summary.add(pairs.X1, pairs.X2);
-    EXPECT_EQ(fit(summary, I, I).certificate.ranks, Factorization(summary).fit(I, I).certificate.ranks) << own;
+    EXPECT_EQ(fit(summary, I, I).certificate.ranks, PreparedFit(summary).fit(I, I).certificate.ranks) << own;
   }
 }
 
@@ -165,10 +165,10 @@ TEST(Whitening, KeepsAllDirectionsWhateverTheUnits) {
     const Summary summary = summarized(pairs);
     const Covariance I = Covariance::identity(2);
     const Model expected = fit(summarized(unit), I, I);
-    const Model plain = fit(summary, I, I), spectrum = Factorization(summary).fit(I, I);
+    const Model plain = fit(summary, I, I), spectrum = PreparedFit(summary).fit(I, I);
     Regularization most;
     most.max_rank = Index{3};
-    const Model truncated = Factorization(summary).fit({I}, most);
+    const Model truncated = PreparedFit(summary).fit({I}, most);
     for (const Model& model : {plain, spectrum, truncated}) {
       EXPECT_EQ(model.certificate.ranks, (std::vector<Index>{3, 2})) << model.certificate.route;
       EXPECT_LE(relative(model.certificate.singular_B, expected.certificate.singular_B), 1e-10)
@@ -179,7 +179,7 @@ TEST(Whitening, KeepsAllDirectionsWhateverTheUnits) {
         const Vector signs = Z.cwiseProduct(Z0).rowwise().sum().cwiseSign();  // they are chosen in raw units
         EXPECT_LE(relative(signs.asDiagonal() * Z, Z0), 1e-9) << model.certificate.route;
         EXPECT_LE((testing::sample_covariance(Z) - Matrix::Identity(2, 2)).norm(), 1e-10);
-        EXPECT_LE(model.certificate.constraint_residuals[slot(domain)], 1e-10);
+        EXPECT_LE(model.certificate.constraint_residuals[domain], 1e-10);
         // P_i = Cov(x_i, t_i), relative to the size of each feature
         const Matrix P =
             centred(X) * (model.domain(domain).weights * centred(X)).transpose() / static_cast<double>(way.n - 1);
@@ -208,7 +208,7 @@ TEST(Whitening, TakesNoRoundingForADirection) {
       summary.add(pairs.X1, pairs.X2);
       const Covariance I = Covariance::identity(2);
       EXPECT_EQ(fit(summary, I, I).certificate.ranks[0], 3) << n << " " << name(accumulate);
-      EXPECT_EQ(Factorization(summary).fit(I, I).certificate.ranks[0], 3) << n << " " << name(accumulate);
+      EXPECT_EQ(PreparedFit(summary).fit(I, I).certificate.ranks[0], 3) << n << " " << name(accumulate);
     }
   }
 }

@@ -84,7 +84,7 @@ TEST(Backend, AnotherGivesTheSameBitsOfWeightedSamples) {
       const auto weighted_on = [&](const linalg::Backend& backend) {
         Summary summary(
             std::make_unique<Summary::State>(std::vector<DomainInfo>{shape.d1, shape.d2}, accumulate, backend));
-        summary.add(pairs.X1, pairs.X2, weights);
+        summary.add({pairs.X1, pairs.X2}, weights);
         return summary;
       };
       const Summary here = weighted_on(linalg::cpu()), there = weighted_on(foreign);
@@ -135,8 +135,8 @@ TEST(Backend, ARemoteOneGivesTheSameAnswersInEveryForm) {
       Summary weighted_here({shape.d1, shape.d2}, accumulate);
       Summary weighted_there(
           std::make_unique<Summary::State>(std::vector<DomainInfo>{shape.d1, shape.d2}, accumulate, remote));
-      weighted_here.add(pairs.X1, pairs.X2, weights);
-      weighted_there.add(pairs.X1, pairs.X2, weights);
+      weighted_here.add({pairs.X1, pairs.X2}, weights);
+      weighted_there.add({pairs.X1, pairs.X2}, weights);
       expect_close(fit(weighted_there, plain, plain), fit(weighted_here, plain, plain));
     }
   }

@@ -415,7 +415,7 @@ TEST_F(FilesOf02, ModelsAreRead) {
   const Model loaded = Model::load(file("model_3"));
   EXPECT_EQ(loaded.settings.ridge, (std::vector<Ridge>{Ridge(0.1), Ridge::from_data(), Ridge(0)}));
   EXPECT_LT(loaded.certificate.constrained[1].data, 1);
-  const Attained attained = verify(loaded, {X1, X2, X3});
+  const Verification attained = verify(loaded, {X1, X2, X3});
   for (const double residual : attained.constraint_residuals) EXPECT_LE(residual, 1e-9);
   EXPECT_NEAR(attained.objective, loaded.certificate.objective, 1e-9);
 }

@@ -24,7 +24,7 @@ void expect_error(const Call& call, const std::string& part) {
 }
 
 void expect_feasible(const MatchingProblem& problem, const Point& D) {
-  ASSERT_EQ(static_cast<Index>(D.size()), problem.domains());
+  ASSERT_EQ(std::ssize(D), problem.domains());
   for (const Matrix& D_i : D) {
     EXPECT_LE((D_i * D_i.transpose() - Matrix::Identity(D_i.rows(), D_i.rows())).cwiseAbs().maxCoeff(), 1e-12);
   }
@@ -243,9 +243,7 @@ TEST(MultiSolver, PermutedDomainsHaveThePermutedAnswer) {
         for (Index j = 0; j < m; ++j) {
           const Index a = source(i), b = source(j);
           w(i, j) = problem.weight(a, b);
-          if (i < j)
-            B[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
-                a < b ? problem.B(a, b) : Matrix(problem.B(b, a).transpose());
+          if (i < j) B[i][j] = a < b ? problem.B(a, b) : Matrix(problem.B(b, a).transpose());
         }
       }
       const Matching answer = match(problem), permuted = match(MatchingProblem(F, B, w));
@@ -254,7 +252,7 @@ TEST(MultiSolver, PermutedDomainsHaveThePermutedAnswer) {
       EXPECT_TRUE(permuted.proof.certified);
       Point back(static_cast<std::size_t>(m));
       for (Index i = 0; i < m; ++i) {
-        back[static_cast<std::size_t>(source(i))] = permuted.solution.D[static_cast<std::size_t>(i)];
+        back[source(i)] = permuted.solution.D[i];
       }
       EXPECT_LE(distance(problem, back, answer.solution.D), 1e-5);
     }
@@ -356,8 +354,8 @@ TEST(MultiProof, ChannelsSplitTheGeneralMatrix) {
       for (Index i = 0; i < problem.domains(); ++i) {
         Matrix lambda = Matrix::Zero(problem.covariance_rank(i), problem.covariance_rank(i));
         for (Index t = 0; t < split.channels(); ++t) {
-          for (const Matrix& E : split.channel(t).E[static_cast<std::size_t>(i)]) {
-            lambda += E * y.lambda[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)] * E.transpose();
+          for (const Matrix& E : split.channel(t).E[i]) {
+            lambda += E * y.lambda[t][i] * E.transpose();
           }
         }
         lifted.lambda[0].push_back(lambda);
@@ -400,7 +398,7 @@ TEST(MultiProof, NearlyEqualCovariancesKeepAValidBound) {
       F.push_back(base.F(i) + change * random.matrix(base.F(i).rows(), base.F(i).cols()));
       for (Index j = 0; j < base.domains(); ++j) {
         w(i, j) = base.weight(i, j);
-        if (i < j) B[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = base.B(i, j);
+        if (i < j) B[i][j] = base.B(i, j);
       }
     }
     const MatchingProblem problem(F, B, w);

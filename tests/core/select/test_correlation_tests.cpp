@@ -100,7 +100,7 @@ TEST(CorrelationTests, HaveUniformPValuesWhereTheHypothesisIsTrue) {
     std::sort(p->begin(), p->end());
     double distance = 0;
     for (int i = 0; i < sets; ++i) {
-      const double value = (*p)[static_cast<std::size_t>(i)];
+      const double value = (*p)[i];
       distance = std::max({distance, value - static_cast<double>(i) / sets, static_cast<double>(i + 1) / sets - value});
     }
     EXPECT_LT(distance, 1.63 / std::sqrt(sets));

@@ -289,7 +289,7 @@ TEST(CheckPairs, ARobustFitIsNearTheFitWithoutWrongPairs) {
   const Covariance C = Covariance::identity(3);
   const PairCheck check = check_pairs(X1, swapped);
   Summary summary({8, 6});
-  summary.add(X1, swapped, check.probability);
+  summary.add({X1, swapped}, check.probability);
   const auto error = [&, X1 = X1, X2 = X2](const Model& model) {
     return (translate(model, Domain::two, Domain::one, X2) - X1).squaredNorm();
   };

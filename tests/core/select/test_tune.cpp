@@ -153,7 +153,7 @@ double place_error(const Matrix& Z1, const Matrix& Z2, const std::vector<Index>&
   double sum = 0;
   for (Index q = 0; q < Z2.cols(); ++q) {
     const Vector distances = (Z1.colwise() - Z2.col(q)).colwise().squaredNorm();
-    const Index nearer = (distances.array() < distances(own[static_cast<std::size_t>(q)])).count();
+    const Index nearer = (distances.array() < distances(own[q])).count();
     sum += std::log(1.0 + static_cast<double>(nearer)) / std::log(static_cast<double>(Z1.cols()));
   }
   return sum / static_cast<double>(Z2.cols());
@@ -299,7 +299,7 @@ TEST(Tuning, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
           expected[1].push_back(error(Domain::one, held_out.X1, held_out.X2));
           expected[2].push_back(error(Domain::two, held_out.X2, held_out.X1));
           std::vector<int> truth;
-          for (Index j : held) truth.push_back(labels[static_cast<std::size_t>(j)]);
+          for (Index j : held) truth.push_back(labels[j]);
           expected[3].push_back(1 -
                                 accuracy(nearest_neighbour(apply(model, Domain::one, pairs.X1), labels, Z2), truth));
         }

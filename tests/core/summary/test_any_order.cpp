@@ -50,7 +50,7 @@ struct Family {
 };
 
 Matrix& any_domain(Random& random, std::vector<Matrix>& X) {
-  return X[static_cast<std::size_t>(random.integer(0, static_cast<Index>(X.size()) - 1))];
+  return X[static_cast<std::size_t>(random.integer(0, std::ssize(X) - 1))];
 }
 
 const std::vector<Family>& families() {
@@ -156,11 +156,12 @@ Case make_case(Random& random, const Family& family) {
 void add(Summary& summary, const Case& all, Index first, Index count, bool together = false) {
   MatchedSamples some;
   for (const Matrix& domain : all.X) some.emplace_back(domain.middleCols(first, count));
+  if (together) summary.expect(count);
   if (all.weights.size() == 0) {
-    together ? summary.add_all(some) : summary.add(some);
+    summary.add(some);
   } else {
     const Vector weights = all.weights.segment(first, count);
-    together ? summary.add_all(some, weights) : summary.add(some, weights);
+    summary.add(some, weights);
   }
 }
 
@@ -293,7 +294,7 @@ double error_of_summary(const Truth& truth, const Summary& summary) {
   const Moments held = moments(summary, SmallWeights::allow);
   const auto m = static_cast<std::size_t>(held.layout.domains());
   std::vector<Vector> means;
-  for (std::size_t i = 0; i < m; ++i) means.push_back(summary.mean(static_cast<Domain>(i + 1)));
+  for (std::size_t i = 0; i < m; ++i) means.push_back(summary.mean(domain_at(i)));
   const std::vector<Matrix> H = roots_about(means, summary);
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = i; j < m; ++j) {
@@ -331,7 +332,7 @@ double error_of_fit(const Truth& truth, const Summary& summary) {
   double worst = 0;
   for (std::size_t i = 0; i < white.size(); ++i) {
     if (model.certificate.ranks[i] != white[i].V.cols()) return INFINITY;
-    const Matrix Z = model.domain(static_cast<Domain>(i + 1)).matrix() * truth.Xc[i] / std::sqrt(truth.freedom);
+    const Matrix Z = model.domain(domain_at(i)).matrix() * truth.Xc[i] / std::sqrt(truth.freedom);
     worst = std::max(worst, (Z * Z.transpose() - Matrix::Identity(Z.rows(), Z.rows())).norm());
   }
   if (white.size() == 2) {

@@ -67,7 +67,7 @@ TEST(Domains, OneOrManyHaveTheCovarianceOfAllSamplesInEveryForm) {
           merged.merge(Summary::from_bytes(part.to_bytes()));
         }
         EXPECT_EQ(blocks.samples(), n);
-        EXPECT_EQ(blocks.domains(), static_cast<Index>(features.size()));
+        EXPECT_EQ(blocks.domains(), std::ssize(features));
         EXPECT_LT(relative(covariance_of(blocks), expected), 1e-12);
         EXPECT_LT(relative(covariance_of(merged), expected), 1e-12);
         const auto last = static_cast<Domain>(features.size());
@@ -150,7 +150,7 @@ TEST(Names, AreKeptInSummariesFilesAndModels) {
   EXPECT_EQ(unnamed.domain(Domain::one).feature_names, summary.domain(Domain::one).feature_names);
 
   const Covariance C = Covariance::identity(2);
-  for (const Model& fitted : {fit(loaded, C, C), Factorization(loaded).fit(C, C)}) {
+  for (const Model& fitted : {fit(loaded, C, C), PreparedFit(loaded).fit(C, C)}) {
     const Model model = Model::from_bytes(fitted.to_bytes());
     EXPECT_EQ(model.domain(Domain::one).name, "synthetic");
     EXPECT_EQ(model.domain(Domain::one).feature_names, (std::vector<std::string>{"height", "wéight"}));
@@ -272,17 +272,17 @@ TEST(FoldSets, OfTwoMachinesMergeFoldByFold) {
       if (j < 40) {
         EXPECT_EQ(fold, one.fold_of(repeat, j));
       } else {
-        Index& expected = goes_to[static_cast<std::size_t>(two.fold_of(repeat, j - 40))];
+        Index& expected = goes_to[two.fold_of(repeat, j - 40)];
         if (expected < 0) expected = fold;
         EXPECT_EQ(fold, expected);
       }
-      ++counts[static_cast<std::size_t>(fold)];
+      ++counts[fold];
     }
     std::sort(goes_to.begin(), goes_to.end());
     EXPECT_EQ(goes_to, (std::vector<Index>{0, 1, 2}));
     for (Index fold = 0; fold < 3; ++fold) {
       EXPECT_EQ(both.held_out(repeat, fold).samples(), 30);
-      EXPECT_EQ(counts[static_cast<std::size_t>(fold)], 30);
+      EXPECT_EQ(counts[fold], 30);
     }
   }
   EXPECT_EQ(Folds::from_bytes(both.to_bytes()).fold_of(1, 77), both.fold_of(1, 77));

@@ -138,7 +138,7 @@ TEST(Threads, TellTheFirstTasksProblem) {
   const int before = threads();
   for (int k = 0; k < 50; ++k) {
     try {
-      side_by_side(2, [&](Index task) {
+      parallel_for(2, [&](Index task) {
         if (task == 0) std::this_thread::sleep_for(std::chrono::microseconds(k % 2 == 0 ? 300 : 0));
         throw InvalidInput(task == 0 ? "first" : "second");
       });
@@ -160,15 +160,15 @@ TEST(Threads, AreCountedForEachThreadThatAsks) {
     EXPECT_EQ(worker_count(), 1);
     std::jthread([] { EXPECT_EQ(worker_count(), 2); }).join();
     {
-      const OwnThreads own;  // as many as before: one
+      const BlasThreadScope own;  // as many as before: one
       EXPECT_EQ(worker_count(), 1);
     }
   }
   {
-    const OwnThreads own;
+    const BlasThreadScope own;
     EXPECT_EQ(threads(), 1);
     EXPECT_EQ(worker_count(), 2);
-    side_by_side(2, [](Index) { EXPECT_EQ(worker_count(), 1); });
+    parallel_for(2, [](Index) { EXPECT_EQ(worker_count(), 1); });
     EXPECT_EQ(worker_count(), 2);
   }
   EXPECT_EQ(threads(), 2);

@@ -91,7 +91,8 @@ TEST_P(SummaryForms, OfAllSamplesAtOnceAreTheSame) {
   for (const Index n : {12, 30, 44, 45, 500}) {  // p = 11
     const auto pairs = testing::random_pairs(random, 6, 5, n);
     Summary all({6, 5}, GetParam());
-    all.add_all({pairs.X1, pairs.X2});
+    all.expect(n);
+    all.add(pairs.X1, pairs.X2);
     const Matrix whole = covariance_of(summarize(pairs, GetParam(), n));
     if (n <= 22 || n > 44) {
       EXPECT_EQ(covariance_of(all), whole) << n;
@@ -99,9 +100,10 @@ TEST_P(SummaryForms, OfAllSamplesAtOnceAreTheSame) {
     EXPECT_LE(relative(covariance_of(all), whole), 1e-13) << n;
     EXPECT_EQ(all.samples(), n);
     Summary doubled({6, 5}, GetParam());
-    doubled.add_all({pairs.X1, pairs.X2}, Vector::Constant(n, 2));
+    doubled.expect(n);
+    doubled.add({pairs.X1, pairs.X2}, Vector::Constant(n, 2));
     EXPECT_EQ(doubled.total_weight(), 2.0 * static_cast<double>(n));
-    all.add_all({pairs.X1, pairs.X2});  // more may follow all the same
+    all.add(pairs.X1, pairs.X2);  // more may follow all the same
     EXPECT_LE(relative((2.0 * static_cast<double>(n) - 1) * covariance_of(doubled),
                        (2.0 * static_cast<double>(n) - 1) * covariance_of(all)),
               1e-13)

@@ -46,7 +46,7 @@ Summary weighted_summary(const Pairs& pairs, const Vector& weights, Accumulate a
   Summary summary({pairs.X1.rows(), pairs.X2.rows()}, accumulate);
   for (Index first = 0; first < weights.size(); first += block) {
     const Index count = std::min(block, weights.size() - first);
-    summary.add(pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count), weights.segment(first, count));
+    summary.add({pairs.X1.middleCols(first, count), pairs.X2.middleCols(first, count)}, weights.segment(first, count));
   }
   return summary;
 }
@@ -65,7 +65,7 @@ void expect_same_model(const Model& found, const Model& expected, double toleran
     EXPECT_LE(relative(one.variance, two.variance), tolerance);
     EXPECT_LE(relative(one.matrix(), two.matrix()), 100 * tolerance);  // gaps between correlations magnify
     EXPECT_LE(relative(one.loadings, two.loadings), 100 * tolerance);
-    EXPECT_LE(found.certificate.constraint_residuals[slot(domain)], tolerance);
+    EXPECT_LE(found.certificate.constraint_residuals[domain], tolerance);
   }
   EXPECT_EQ(found.certificate.ranks, expected.certificate.ranks);
   const double scale = expected.certificate.covariance_trace;
@@ -178,8 +178,8 @@ TEST(Weights, MergeInEveryForm) {
     for (const Index cut : {10, 200, 5000, 11990}) {
       Summary one({6, 4}, accumulate), two({6, 4}, accumulate);
       const Index rest = 12000 - cut;
-      one.add(data.pairs.X1.leftCols(cut), data.pairs.X2.leftCols(cut), data.weights.head(cut));
-      two.add(data.pairs.X1.rightCols(rest), data.pairs.X2.rightCols(rest), data.weights.tail(rest));
+      one.add({data.pairs.X1.leftCols(cut), data.pairs.X2.leftCols(cut)}, data.weights.head(cut));
+      two.add({data.pairs.X1.rightCols(rest), data.pairs.X2.rightCols(rest)}, data.weights.tail(rest));
       one.merge(two);
       EXPECT_EQ(one.samples(), 9000);
       EXPECT_EQ(one.total_weight(), 18000);
@@ -198,7 +198,7 @@ TEST(Weights, StayInFilesAndSummariesGoOnToTheBit) {
       Summary loaded = Summary::load(folder / "s");
       EXPECT_EQ(loaded.total_weight(), summary.total_weight());
       EXPECT_EQ(loaded.samples(), summary.samples());
-      for (Summary* one : {&summary, &loaded}) one->add(data.pairs.X1, data.pairs.X2, 0.5 * data.weights);
+      for (Summary* one : {&summary, &loaded}) one->add({data.pairs.X1, data.pairs.X2}, 0.5 * data.weights);
       EXPECT_EQ(loaded.to_bytes(), summary.to_bytes());
     }
   }
@@ -272,11 +272,11 @@ TEST(Weights, AreVerifiedWithTheSameWeights) {
   for (const FitOptions& options : {FitOptions{}, ridged}) {
     const Model model = fit(weighted_summary(data.pairs, data.weights), C, C, options);
     Verifier verifier(model);
-    verifier.add(data.pairs.X1.leftCols(70), data.pairs.X2.leftCols(70), data.weights.head(70));
-    verifier.add(data.pairs.X1.rightCols(130), data.pairs.X2.rightCols(130), data.weights.tail(130));
-    const Attained weighted = verifier.attained(), twice = verify(model, data.repeated.X1, data.repeated.X2);
+    verifier.add({data.pairs.X1.leftCols(70), data.pairs.X2.leftCols(70)}, data.weights.head(70));
+    verifier.add({data.pairs.X1.rightCols(130), data.pairs.X2.rightCols(130)}, data.weights.tail(130));
+    const Verification weighted = verifier.verification(), twice = verify(model, {data.repeated.X1, data.repeated.X2});
     EXPECT_EQ(weighted.samples, 150);
-    for (const Attained& attained : {weighted, twice}) {
+    for (const Verification& attained : {weighted, twice}) {
       EXPECT_EQ(attained.total_weight, 300);
       for (auto i : {0U, 1U}) {
         EXPECT_LE(attained.constraint_residuals[i], kRounding);
@@ -285,7 +285,7 @@ TEST(Weights, AreVerifiedWithTheSameWeights) {
       EXPECT_NEAR(attained.objective, model.certificate.objective, kRounding * attained.covariance_trace);
       EXPECT_LE(std::abs(attained.shortfall()), kRounding);
     }
-    EXPECT_GT(verify(model, data.pairs.X1, data.pairs.X2).mean_residuals[0], 1e-3);
+    EXPECT_GT(verify(model, {data.pairs.X1, data.pairs.X2}).mean_residuals[0], 1e-3);
   }
 }
 
@@ -309,8 +309,8 @@ TEST(Weights, AreDealtToFoldsWithTheirPair) {
   const Case data = random_case(15, 5, 4, 200);
   const FoldOptions options{5, 2, 7};
   Folds folds({5, 4}, options);
-  folds.add(data.pairs.X1.leftCols(90), data.pairs.X2.leftCols(90), data.weights.head(90));
-  folds.add(data.pairs.X1.rightCols(110), data.pairs.X2.rightCols(110), data.weights.tail(110));
+  folds.add({data.pairs.X1.leftCols(90), data.pairs.X2.leftCols(90)}, data.weights.head(90));
+  folds.add({data.pairs.X1.rightCols(110), data.pairs.X2.rightCols(110)}, data.weights.tail(110));
   EXPECT_EQ(folds.samples(), 150);
   EXPECT_EQ(folds.total_weight(), 300);
   const Covariance C = Covariance::identity(2);
@@ -343,8 +343,8 @@ TEST(Weights, TuneAndCalibrate) {
   const Pairs pairs = random_pairs(random, 6, 5, 120);
   Folds plain({6, 5}), doubled({6, 5}), light({6, 5});
   plain.add(pairs.X1, pairs.X2);
-  doubled.add(pairs.X1, pairs.X2, Vector::Constant(120, 2));
-  light.add(pairs.X1, pairs.X2, Vector::Constant(120, 1.0 / 32));  // a fold's weights sum to less than 1
+  doubled.add({pairs.X1, pairs.X2}, Vector::Constant(120, 2));
+  light.add({pairs.X1, pairs.X2}, Vector::Constant(120, 1.0 / 32));  // a fold's weights sum to less than 1
   const TuneResult expected = tune(plain);
   for (const Folds* folds : {&doubled, &light}) {
     const TuneResult found = tune(*folds);
@@ -396,20 +396,20 @@ TEST(Weights, ThatCannotBeAreRefusedAndNothingIsAdded) {
   for (const double bad : {-1.0, std::nan(""), infinity, 1e101}) {
     Vector weights = Vector::Ones(10);
     weights(6) = weights(8) = bad;
-    const auto message = message_of<InvalidInput>([&] { summary.add(pairs.X1, pairs.X2, weights); });
+    const auto message = message_of<InvalidInput>([&] { summary.add({pairs.X1, pairs.X2}, weights); });
     EXPECT_NE(message.find("weight 6 (counted from 0) is"), std::string::npos) << message;
-    EXPECT_THROW(folds.add(pairs.X1, pairs.X2, weights), InvalidInput);
+    EXPECT_THROW(folds.add({pairs.X1, pairs.X2}, weights), InvalidInput);
   }
-  const auto message = message_of<UnequalSamples>([&] { summary.add(pairs.X1, pairs.X2, Vector::Ones(9)); });
+  const auto message = message_of<UnequalSamples>([&] { summary.add({pairs.X1, pairs.X2}, Vector::Ones(9)); });
   EXPECT_NE(message.find("9 weights for 10 samples"), std::string::npos) << message;
   EXPECT_EQ(summary.samples(), 0);
   EXPECT_EQ(folds.samples(), 0);
 
   // A block of weight 0 adds nothing, as blocks may be cut anywhere; a fit then has no pairs.
-  summary.add(pairs.X1, pairs.X2, Vector::Zero(10));
+  summary.add({pairs.X1, pairs.X2}, Vector::Zero(10));
   EXPECT_EQ(summary.samples(), 0);
   EXPECT_THROW(fit(summary, Covariance::identity(1), Covariance::identity(1)), TooFewSamples);
-  summary.add(pairs.X1, pairs.X2, Vector::Constant(10, 0.05));
+  summary.add({pairs.X1, pairs.X2}, Vector::Constant(10, 0.05));
   const auto small = message_of<TooFewSamples>([&] { fit(summary, Covariance::identity(1), Covariance::identity(1)); });
   EXPECT_NE(small.find("the weights sum to 0.5"), std::string::npos) << small;
 }

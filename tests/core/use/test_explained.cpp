@@ -147,16 +147,16 @@ TEST(Explained, SharesOfAllDirectionsSumAsTheyShould) {
 TEST(Explained, SharesOfSeveralDomainsWithRidgesAreThoseOfRegressions) {
   testing::Random random(8);
   const Matrix causes = random.matrix(3, 50);
-  std::vector<Matrix> X;
+  ByDomain<Matrix> X;
   for (const Index d : {5, 4, 6}) X.push_back(random.matrix(d, 3) * causes + 0.5 * random.matrix(d, 50));
   FitOptions options;
   options.ridge = {0.2, 0.0, Ridge(1.5)};
   const Model model = fit({X[0], X[1], X[2]}, {Covariance::identity(3)}, options);
   for (const Domain of : all_domains(3)) {
-    const Matrix& features = X[slot(of)];
+    const Matrix& features = X[of];
     const Matrix centred_features = testing::centred(features);
     for (const Domain by : all_domains(3)) {
-      const Matrix scores = model.domain(by).weights * testing::centred(X[slot(by)]);
+      const Matrix scores = model.domain(by).weights * testing::centred(X[by]);
       const Explained found = explained(model, of, by);
       const Matrix correlations = score_correlations(model, of, by);
       for (Index j = 0; j < 3; ++j) {
@@ -189,13 +189,13 @@ TEST(Diagnose, ContributionsSumToTheirStatistics) {
   auto [X1, X2] = related_pairs(random, 60);
   const Matrix X3 = X1.topRows(5) + random.matrix(5, 60);
   const Model model = fit({X1, X2, X3}, {Covariance::identity(3)}, {.ridge = Ridge(0.2)});
-  const std::vector<MatrixView> X{X1, X2, X3};
+  const MatchedSamples X{X1, X2, X3};
   const Diagnosis found = diagnose(model, X);
   const Matrix t = model.domain(Domain::two).weights * testing::centred(X2);
   const Vector by_hand = (t.transpose() * testing::sample_covariance(t).inverse() * t).diagonal();
   EXPECT_LT(testing::relative(found.domains[1].t_squared, by_hand), 1e-10);
   for (const Domain domain : all_domains(3)) {
-    const DomainDiagnosis& own = found.domains[slot(domain)];
+    const DomainDiagnosis& own = found.domains[domain];
     for (const auto& [statistic, values] :
          std::vector<std::pair<Statistic, Vector>>{{Statistic::t_squared, own.t_squared},
                                                    {Statistic::residual, own.residual},
@@ -294,9 +294,9 @@ TEST(Bootstrap, OfGroupsIsAboutTheFitOfTheSamples) {
   EXPECT_LT(testing::relative(found.correlations.estimate, model.certificate.singular_B.head(3)), 1e-9);
   for (const Domain domain : kDomains) {
     const Matrix structure = score_correlations(model, domain, domain).leftCols(3);
-    EXPECT_LT(testing::relative(found.domains[slot(domain)].structure.estimate, structure), 1e-7);
-    EXPECT_NEAR(found.domains[slot(domain)].selected.sum(),
-                static_cast<double>(3 * std::min<Index>(10, structure.rows())), 1e-9);
+    EXPECT_LT(testing::relative(found.domains[domain].structure.estimate, structure), 1e-7);
+    EXPECT_NEAR(found.domains[domain].selected.sum(), static_cast<double>(3 * std::min<Index>(10, structure.rows())),
+                1e-9);
   }
   EXPECT_EQ(found.replicas, 20);
 }

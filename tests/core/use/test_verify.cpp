@@ -22,9 +22,9 @@ TEST(Verify, FindsWhatTheCertificateClaimsInBlocksAsInOnePiece) {
   Verifier verifier(model);
   for (Index first = 0; first < 60; first += 13) {
     const Index count = std::min<Index>(13, 60 - first);
-    verifier.add(X1.middleCols(first, count), X2.middleCols(first, count));
+    verifier.add({X1.middleCols(first, count), X2.middleCols(first, count)});
   }
-  for (const Attained& attained : {verify(model, X1, X2), verifier.attained()}) {
+  for (const Verification& attained : {verify(model, {X1, X2}), verifier.verification()}) {
     EXPECT_EQ(attained.samples, 60);
     for (auto i : {0U, 1U}) {
       EXPECT_LE(attained.constraint_residuals[i], 1e-12);
@@ -41,11 +41,11 @@ TEST(Verify, SeesAChangedMapAndAShiftedMean) {
   const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
   Model changed = model;
   changed.domains[0]->weights(0, 0) += 0.01;
-  EXPECT_GE(verify(changed, X1, X2).constraint_residuals[0], 1e-4);
+  EXPECT_GE(verify(changed, {X1, X2}).constraint_residuals[0], 1e-4);
   Model shifted = model;
   shifted.domains[1]->mean(0) += 0.01;
-  EXPECT_LE(verify(shifted, X1, X2).constraint_residuals[1], 1e-12);
-  EXPECT_GE(verify(shifted, X1, X2).mean_residuals[1], 1e-4);
+  EXPECT_LE(verify(shifted, {X1, X2}).constraint_residuals[1], 1e-12);
+  EXPECT_GE(verify(shifted, {X1, X2}).mean_residuals[1], 1e-4);
 }
 
 // Maps turned by a rotation have the right covariances; the best possible objective tells that they are not the best.
@@ -58,12 +58,12 @@ TEST(Verify, TellsByHowMuchFeasibleMapsFallShort) {
   truncated.max_rank = {4, 5};
   for (const FitOptions& options : {FitOptions{}, ridged, truncated}) {
     const Model model = fit(X1, X2, Covariance::identity(3), Covariance::correlation(3), options);
-    const Attained best = verify(model, X1, X2);
+    const Verification best = verify(model, {X1, X2});
     EXPECT_NEAR(best.best_objective, model.certificate.bound, 1e-12 * best.covariance_trace);
     EXPECT_LE(std::abs(best.shortfall()), 1e-12);
     Model turned = model;
     turned.domains[0]->weights = turn * model.domain(Domain::one).weights;
-    const Attained attained = verify(turned, X1, X2);
+    const Verification attained = verify(turned, {X1, X2});
     EXPECT_LE(attained.constraint_residuals[0], 1e-12);
     EXPECT_NEAR(attained.best_objective, best.best_objective, 1e-12);
     EXPECT_GE(attained.shortfall(), 1e-3);
@@ -75,9 +75,9 @@ TEST(Verify, RefusesTooFewUnequalAndMissing) {
   Random random(3);
   const auto [X1, X2] = random_pairs(random, 4, 4, 30);
   const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
-  EXPECT_THROW(verify(model, X1.leftCols(1), X2.leftCols(1)), TooFewSamples);
-  EXPECT_THROW(verify(model, X1, X2.leftCols(3)), UnequalSamples);
-  EXPECT_THROW(verify(model, X1.topRows(2), X2), WrongDimension);
+  EXPECT_THROW(verify(model, {X1.leftCols(1), X2.leftCols(1)}), TooFewSamples);
+  EXPECT_THROW(verify(model, {X1, X2.leftCols(3)}), UnequalSamples);
+  EXPECT_THROW(verify(model, {X1.topRows(2), X2}), WrongDimension);
   EXPECT_THROW(Verifier(model.only(Domain::one)), MissingDomain);
 }
 
@@ -112,11 +112,11 @@ TEST(Verify, ConfirmsHonestFitsOfUncorrelatedDomains) {
     const Matrix X2 = random.matrix(4, 4) * basis.rightCols(4).transpose();
     const Covariance C = Covariance::identity(k);
     const Model model = fit(X1, X2, C, C);
-    const Attained found = verify(model, X1, X2);
+    const Verification found = verify(model, {X1, X2});
     certified += found.certified ? 1 : 0;
     EXPECT_EQ(found.gap, 0);
     if (trial % 10 != 0) continue;
-    const std::vector<MatrixView> three = {X1, X2.topRows(2), X2.bottomRows(2)};
+    const MatchedSamples three = {X1, X2.topRows(2), X2.bottomRows(2)};
     const Model of_three =
         fit(MatchedSamples{X1, X2.topRows(2), X2.bottomRows(2)}, std::vector<Covariance>{Covariance::identity(1)});
     EXPECT_EQ(verify(of_three, three).certified, of_three.certificate.certified);
@@ -133,21 +133,21 @@ struct Fitted {
   Matrix extra = Matrix(0, 0);  // of domain 1
 };
 
-Attained attained_by(const Fitted& fitted, const Model& model) {
+Verification attained_by(const Fitted& fitted, const Model& model) {
   Verifier verifier(model);
-  const std::vector<MatrixView> views(fitted.X.begin(), fitted.X.end());
+  const MatchedSamples views(fitted.X.begin(), fitted.X.end());
   if (fitted.weights.size() > 0) {
     verifier.add(views, fitted.weights);
   } else {
     verifier.add(views);
   }
   if (fitted.extra.size() > 0) verifier.add_extra(Domain::one, fitted.extra);
-  return verifier.attained();
+  return verifier.verification();
 }
 
 // Why verify refuses a model, as the command line does; empty where it accepts.
 std::string refusal(const Fitted& fitted, const Model& model, double tolerance = 1e-6) {
-  Attained found;
+  Verification found;
   try {
     found = attained_by(fitted, model);
   } catch (const Error& error) {
@@ -182,7 +182,7 @@ std::vector<Fitted> all_kinds() {
   Summary others({6}), weighted({6, 5});
   others.add(more);
   extra.extra = {&others, nullptr};
-  weighted.add(X1, X2, weights);
+  weighted.add({X1, X2}, weights);
   Folds folds({6, 5}, {4, 1, 1, Accumulate::automatic});
   folds.add(X1, X2);
   Summary named(std::vector<DomainInfo>{{6, "one", {"a", "b", "c", "d", "e", "f"}}, 5});

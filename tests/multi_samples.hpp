@@ -34,7 +34,7 @@ inline Case read_case(const std::string& name) {
     const std::string value = spec.substr(spec.find(':') + 1);
     result.covariances.push_back(spec.starts_with("identity") ? Covariance::identity(std::stol(value))
                                                               : Covariance::matrix(read(oracle(value))));
-    for (Index j = 0; j < m; ++j) result.weights(i, j) = answer["weights"][place][static_cast<std::size_t>(j)];
+    for (Index j = 0; j < m; ++j) result.weights(i, j) = answer["weights"][place][j];
   }
   return result;
 }
@@ -55,8 +55,8 @@ inline MatchedSamples views(const std::vector<Matrix>& X) {
   return result;
 }
 
-inline std::vector<MatrixView> matrices(const std::vector<Matrix>& X) {
-  std::vector<MatrixView> result;
+inline MatchedSamples matrices(const std::vector<Matrix>& X) {
+  MatchedSamples result;
   for (const Matrix& one : X) result.emplace_back(one);
   return result;
 }
@@ -90,9 +90,8 @@ inline double objective_of(const Model& model, const std::vector<Matrix>& X) {
   double sum = 0;
   for (std::size_t i = 0; i < X.size(); ++i) {
     for (std::size_t j = i + 1; j < X.size(); ++j) {
-      const double weight = model.certificate.weights(static_cast<Index>(i), static_cast<Index>(j));
-      sum += weight * mean_squared_distance(apply(model, static_cast<Domain>(i + 1), X[i]),
-                                            apply(model, static_cast<Domain>(j + 1), X[j]));
+      const double weight = model.certificate.edge_weights(static_cast<Index>(i), static_cast<Index>(j));
+      sum += weight * mean_squared_distance(apply(model, domain_at(i), X[i]), apply(model, domain_at(j), X[j]));
     }
   }
   return sum;

@@ -6,8 +6,8 @@
 
 #include "core/multi/ascent.hpp"
 #include "core/multi/starts.hpp"
+#include "multi_samples.hpp"
 #include "multi_testing.hpp"
-#include "views.hpp"
 
 namespace cgmca::testing {
 namespace {
@@ -114,7 +114,7 @@ class Watch {
 
 void expect_constraints(const Model& model, const SeededFit& given) {
   for (std::size_t i = 0; i < given.X.size(); ++i) {
-    const Matrix found = sample_covariance(apply(model, static_cast<Domain>(i + 1), given.X[i]));
+    const Matrix found = sample_covariance(apply(model, domain_at(i), given.X[i]));
     EXPECT_LE(relative(found, given.F[i] * given.F[i].transpose()), 1e-10);
     EXPECT_LE(model.certificate.constraint_residuals[i], 1e-10);
   }
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Random, ViewsProperties,
                          [](const auto& instance) {
                            std::string kind = multi::testing::name(std::get<0>(instance.param));
                            std::replace(kind.begin(), kind.end(), ' ', '_');
-                           return kind + "_" + kShapeNames[static_cast<std::size_t>(std::get<1>(instance.param))];
+                           return kind + "_" + kShapeNames[std::get<1>(instance.param)];
                          });
 
 }  // namespace

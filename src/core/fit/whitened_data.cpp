@@ -1,4 +1,4 @@
-#include "core/fit/factors.hpp"
+#include "core/fit/whitened_data.hpp"
 
 #include <cgmca/error.hpp>
 #include <cgmca/parallel.hpp>
@@ -48,7 +48,7 @@ Pooled pool(const Backend& on, double n, const Vector& mean, const Summary& extr
 }
 
 const Summary* extra_of(const DataOptions& options, Domain domain, Index features) {
-  const Summary* extra = options.extra.empty() ? nullptr : options.extra[slot(domain)];
+  const Summary* extra = options.extra.empty() ? nullptr : options.extra[domain];
   if (extra == nullptr || extra->samples() == 0) return nullptr;
   if (extra->domains() != 1) {
     throw InvalidInput(fmt::format("the extra samples of domain {} come from a summary of {} domains; it must have one",
@@ -61,7 +61,7 @@ const Summary* extra_of(const DataOptions& options, Domain domain, Index feature
   return extra;
 }
 
-// What a domain's whitening starts from, once extra samples are in.
+// The inputs of the whitening of all domains, extra samples included.
 struct Sources {
   std::vector<WhiteningRequest> requests;
   std::vector<Vector> means;
@@ -69,8 +69,8 @@ struct Sources {
   std::vector<double> weights;
 };
 
-// Rounding of the sums in G cannot be told from directions smaller than this part of the largest, at unit size, unless P
-// = I was proven to be safe.
+// Directions smaller than this part of the largest, at unit size, cannot be distinguished from rounding of the sums in G,
+// unless P = I was proven to be safe.
 double least_of(const Moments& moments, std::size_t i) {
   const Compressed* compressed = moments.compressed.get();
   if (compressed == nullptr || !compressed->frame->identity() || compressed->accumulate == Accumulate::automatic) {
@@ -80,12 +80,12 @@ double least_of(const Moments& moments, std::size_t i) {
 }
 
 Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
-                   FactorizedData& data) {
+                   SourceData& data) {
   Sources sources;
   const Moments& moments = data.moments;
   data.samples_residual = distance_from_samples(summary, moments);
   for (std::size_t i = 0; i < spectrum.size(); ++i) {
-    const auto domain = static_cast<Domain>(i + 1);
+    const auto domain = domain_at(i);
     const auto place = static_cast<Index>(i);
     const Index d = summary.dimension(domain);
     Vector mean = moments.mean.segment(moments.layout.start(place), d);
@@ -114,7 +114,7 @@ Sources sources_of(const Summary& summary, const DataOptions& options, const std
 }
 
 // Divides the features by their standard deviations: S_i becomes D_i⁻¹ S_i.                                        (62)
-void scale_features(Sources& sources, FactorizedData& data) {
+void scale_features(Sources& sources, SourceData& data) {
   const linalg::Backend& on = data.moments.on();
   for (std::size_t i = 0; i < sources.requests.size(); ++i) {
     const Array &S = data.moments.S[i], &pooled = data.pooled[i];
@@ -138,22 +138,22 @@ Array coupled(const Array& V_i, Index r_i, const Array& X, const Array& V_j, Ind
 }
 
 // B_ij = V_iᵀ X_ij V_j                                                                                            (8)
-void find_cross_matrices(Factors& factors, const Moments& moments, const std::vector<Array>& V) {
+void find_cross_matrices(WhitenedData& whitened, const Moments& moments, const std::vector<Array>& V) {
   for (std::size_t i = 0; i < V.size(); ++i) {
     for (std::size_t j = i + 1; j < V.size(); ++j) {
-      if (factors.saturated) {
-        factors.cross[i][j] = V[i].on().identity(V[i].cols(), V[j].cols());  // V_i = V_j
+      if (whitened.saturated) {
+        whitened.cross[i][j] = V[i].on().identity(V[i].cols(), V[j].cols());  // V_i = V_j
       } else if (!moments.compressed) {
-        factors.cross[i][j] = linalg::AtB(V[i], V[j]);
+        whitened.cross[i][j] = linalg::AtB(V[i], V[j]);
       } else {
-        factors.cross[i][j] =
-            coupled(V[i], factors.domains[i].rank(), moments.X[i][j], V[j], factors.domains[j].rank());
+        whitened.cross[i][j] =
+            coupled(V[i], whitened.domains[i].rank(), moments.X[i][j], V[j], whitened.domains[j].rank());
       }
     }
   }
 }
 
-// Asks, before any of the work is done, for about the memory that moments, factors and workspaces will take.
+// Throws before any work is done if there is no room for moments, roots and workspaces.
 void require_room(const Summary& summary) {
   const Summary::State& state = summary.state();
   const auto p = static_cast<double>(state.layout.size());
@@ -174,28 +174,28 @@ void check(const DataOptions& options, std::size_t domains) {
 
 }  // namespace
 
-std::string Factors::route() const {
+std::string WhitenedData::route() const {
   std::vector<std::string> routes;
   for (const WhitenedDomain& domain : domains) routes.push_back(domain.route);
-  const Backend& on = data->moments.on();
+  const Backend& on = source->moments.on();
   return fmt::format("{}{}: {}", on.remote() ? on.name() + " " : "", name(form), fmt::join(routes, ", "));
 }
 
-Factors factorize(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
+WhitenedData whiten_domains(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum) {
   check(options, spectrum.size());
   require_room(summary);
-  const auto data = std::make_shared<FactorizedData>(FactorizedData{moments(summary), {}});
-  Sources sources = sources_of(summary, options, spectrum, *data);
-  if (options.scale) scale_features(sources, *data);
-  const Moments& moments = data->moments;
+  const auto source = std::make_shared<SourceData>(SourceData{moments(summary), {}});
+  Sources sources = sources_of(summary, options, spectrum, *source);
+  if (options.scale) scale_features(sources, *source);
+  const Moments& moments = source->moments;
   const std::size_t m = spectrum.size();
-  Factors factors;
-  factors.samples = moments.samples;
-  factors.total_weight = moments.total_weight;
-  factors.form = moments.form;
-  factors.domains.resize(m);
-  factors.cross.assign(m, std::vector<Array>(m));
-  factors.data = data;
+  WhitenedData whitened;
+  whitened.samples = moments.samples;
+  whitened.total_weight = moments.total_weight;
+  whitened.form = moments.form;
+  whitened.domains.resize(m);
+  whitened.cross.assign(m, std::vector<Array>(m));
+  whitened.source = source;
 
   Index largest = moments.S.back().cols();
   for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, moments.layout.features(static_cast<Index>(i)));
@@ -204,51 +204,51 @@ Factors factorize(const Summary& summary, const DataOptions& options, const std:
   for_each_domain(static_cast<Index>(m), largest, [&](Index place) {
     const auto i = static_cast<std::size_t>(place);
     const WhiteningRequest& request = sources.requests[i];
-    const bool extra = !data->pooled[i].empty();
+    const bool extra = !source->pooled[i].empty();
     WhiteningRequest asked = request;
     asked.spectrum = asked.spectrum || extra;
     WhitenedSamples white =
-        whiten(extra ? data->pooled[i] : moments.S[i], asked, !moments.compressed ? &moments.row_weights : nullptr,
+        whiten(extra ? source->pooled[i] : moments.S[i], asked, !moments.compressed ? &moments.row_weights : nullptr,
                extra || moments.orders.empty() ? linalg::Indices() : moments.orders[i]);
     V[i] = extra ? moments.S[i].on().transposed(white.domain.whitening->white(moments.S[i])) : white.V;
     saturated[i] = white.saturated ? 1 : 0;
-    factors.domains[i] = std::move(white.domain);
+    whitened.domains[i] = std::move(white.domain);
   });
-  factors.saturated = std::all_of(saturated.begin(), saturated.end(), [](char one) { return one != 0; });
+  whitened.saturated = std::all_of(saturated.begin(), saturated.end(), [](char one) { return one != 0; });
   for (std::size_t i = 0; i < m; ++i) {
-    factors.domains[i].mean = std::move(sources.means[i]);
-    if (options.scale) factors.domains[i].scale = std::move(sources.scales[i]);
-    factors.domains[i].covariance.samples = sources.requests[i].samples;
-    factors.domains[i].total_weight = sources.weights[i];
+    whitened.domains[i].mean = std::move(sources.means[i]);
+    if (options.scale) whitened.domains[i].scale = std::move(sources.scales[i]);
+    whitened.domains[i].covariance.samples = sources.requests[i].samples;
+    whitened.domains[i].total_weight = sources.weights[i];
   }
-  find_cross_matrices(factors, moments, V);
+  find_cross_matrices(whitened, moments, V);
   if (moments.compressed) {  // the proof reads what these were computed from
-    data->moments.S.clear();
-    data->moments.X.clear();
+    source->moments.S.clear();
+    source->moments.X.clear();
   }
-  return factors;
+  return whitened;
 }
 
-Factors regularize(const Factors& factors, const Regularization& options) {
-  check(options, factors.count());
+WhitenedData regularize(const WhitenedData& whitened, const Regularization& options) {
+  check(options, whitened.count());
   std::vector<Index> ranks;
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    const Index limit = options.max_rank[i], rank = factors.domains[i].rank();
+  for (std::size_t i = 0; i < whitened.domains.size(); ++i) {
+    const Index limit = options.max_rank[i], rank = whitened.domains[i].rank();
     ranks.push_back(limit > 0 ? std::min(limit, rank) : rank);
   }
-  const std::vector<double> ridges = chosen_ridges(factors, options.ridge, ranks);
+  const std::vector<double> ridges = chosen_ridges(whitened, options.ridge, ranks);
   std::vector<Regularized> covariances;
-  for (std::size_t i = 0; i < factors.domains.size(); ++i) {
-    const WhitenedDomain& domain = factors.domains[i];
+  for (std::size_t i = 0; i < whitened.domains.size(); ++i) {
+    const WhitenedDomain& domain = whitened.domains[i];
     const double mean_variance = domain.trace / static_cast<double>(domain.features);
     covariances.push_back({1, ridges[i] * mean_variance, domain.covariance.samples});
   }
-  return regularize(factors, covariances, ranks);
+  return regularize(whitened, covariances, ranks);
 }
 
-Factors regularize(const Factors& factors, const std::vector<Regularized>& covariances,
-                   const std::vector<Index>& ranks) {
-  Factors result = factors;
+WhitenedData regularize(const WhitenedData& whitened, const std::vector<Regularized>& covariances,
+                        const std::vector<Index>& ranks) {
+  WhitenedData result = whitened;
   std::vector<Vector> shrunk;  // s/scale: what regularization leaves of a direction's correlations
   bool plain = true;
   for (std::size_t i = 0; i < result.domains.size(); ++i) {
@@ -271,7 +271,7 @@ Factors regularize(const Factors& factors, const std::vector<Regularized>& covar
   result.saturated = false;
   for (std::size_t i = 0; i < shrunk.size(); ++i) {
     for (std::size_t j = i + 1; j < shrunk.size(); ++j) {
-      const Array part = factors.cross[i][j].block(0, 0, shrunk[i].size(), shrunk[j].size());
+      const Array part = whitened.cross[i][j].block(0, 0, shrunk[i].size(), shrunk[j].size());
       const Array B = part.on().copy(part);
       part.on().scale_rows(B, shrunk[i]);
       part.on().scale_columns(B, shrunk[j]);
@@ -281,7 +281,7 @@ Factors regularize(const Factors& factors, const std::vector<Regularized>& covar
   return result;
 }
 
-Vector difference_variance(const Factors& plain) {
+Vector difference_variance(const WhitenedData& plain) {
   const Backend& on = plain.B().on();
   const Array left = plain.domains[0].whitening->coloured(plain.B());
   const Array right = plain.domains[1].whitening->coloured(on.identity(plain.B().cols(), plain.B().cols()));

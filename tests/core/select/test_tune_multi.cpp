@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views.hpp"
+#include "multi_samples.hpp"
 
 namespace cgmca::testing {
 namespace {
@@ -31,14 +31,14 @@ RawSplit raw_split(const std::vector<Matrix>& X, const std::vector<int>& labels,
     split.training.emplace_back(one(Eigen::all, training));
     split.held_out.emplace_back(one(Eigen::all, held));
   }
-  for (const Index j : training) split.training_labels.push_back(labels[static_cast<std::size_t>(j)]);
-  for (const Index j : held) split.held_out_labels.push_back(labels[static_cast<std::size_t>(j)]);
+  for (const Index j : training) split.training_labels.push_back(labels[j]);
+  for (const Index j : held) split.held_out_labels.push_back(labels[j]);
   return split;
 }
 
 std::vector<DomainSamples> present(const std::vector<Matrix>& X) {
   std::vector<DomainSamples> result;
-  for (std::size_t i = 0; i < X.size(); ++i) result.push_back({static_cast<Domain>(i + 1), X[i]});
+  for (std::size_t i = 0; i < X.size(); ++i) result.push_back({domain_at(i), X[i]});
   return result;
 }
 
@@ -48,9 +48,9 @@ double translation_error(const Model& model, const RawSplit& split) {
   for (std::size_t i = 0; i < split.held_out.size(); ++i) {
     std::vector<DomainSamples> others;
     for (std::size_t j = 0; j < split.held_out.size(); ++j) {
-      if (j != i) others.push_back({static_cast<Domain>(j + 1), split.held_out[j]});
+      if (j != i) others.push_back({domain_at(j), split.held_out[j]});
     }
-    const Matrix found = translate(model, others, static_cast<Domain>(i + 1));
+    const Matrix found = translate(model, others, domain_at(i));
     const Vector mean = split.training[i].rowwise().mean();
     sum += (split.held_out[i] - found).squaredNorm() / (split.held_out[i].colwise() - mean).squaredNorm();
   }
@@ -58,15 +58,14 @@ double translation_error(const Model& model, const RawSplit& split) {
 }
 
 double distance_error(const Model& model, const RawSplit& split) {
-  const Matrix& w = model.certificate.weights;
+  const Matrix& w = model.certificate.edge_weights;
   double apart = 0, spread = 0;
   for (Index i = 0; i < w.rows(); ++i) {
-    const Matrix Z = apply(model, static_cast<Domain>(i + 1), split.held_out[static_cast<std::size_t>(i)]);
+    const Matrix Z = apply(model, domain_at(i), split.held_out[i]);
     for (Index j = 0; j < i; ++j) {
-      apart += w(i, j) * mean_squared_distance(
-                             Z, apply(model, static_cast<Domain>(j + 1), split.held_out[static_cast<std::size_t>(j)]));
+      apart += w(i, j) * mean_squared_distance(Z, apply(model, domain_at(j), split.held_out[j]));
     }
-    spread += w.row(i).sum() * model.domain(static_cast<Domain>(i + 1)).covariance_spectrum().sum();
+    spread += w.row(i).sum() * model.domain(domain_at(i)).covariance_spectrum().sum();
   }
   return apart / spread;
 }
@@ -135,7 +134,7 @@ TEST(TuningViews, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
     }
     const Model chosen = fit(folds.all(), result.choice(), {}, {.graph = graph});
     EXPECT_EQ(chosen.count(), 3);
-    EXPECT_EQ(chosen.certificate.weights, weights_of(Graph(graph), 3));
+    EXPECT_EQ(chosen.certificate.edge_weights, weights_of(Graph(graph), 3));
   }
 }
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <Eigen/Dense>
 
-#include "views.hpp"
+#include "multi_samples.hpp"
 
 namespace cgmca::testing {
 namespace {
@@ -20,10 +20,10 @@ TEST(Views, TheOraclesCasesAreReachedAndCertified) {
     EXPECT_TRUE(certificate.certified) << name;
     EXPECT_LE(certificate.bound, certificate.objective * (1 + 1e-12)) << name;
     EXPECT_LE(certificate.gap, 1e-9) << name;
-    EXPECT_EQ(certificate.weights, c.weights);
+    EXPECT_EQ(certificate.edge_weights, c.weights);
     EXPECT_GE(certificate.starts.size(), 5U);
     for (std::size_t i = 0; i < c.X.size(); ++i) {
-      const auto domain = static_cast<Domain>(i + 1);
+      const auto domain = domain_at(i);
       EXPECT_LE(certificate.constraint_residuals[i], 1e-10) << name;
       const DomainMap& map = model.domain(domain);
       EXPECT_LE(relative(map.mixing * map.mixing.transpose(), sample_covariance(apply(model, domain, c.X[i]))), 1e-10);
@@ -51,10 +51,10 @@ TEST(Views, TwoDomainsAreAlgorithm1ToTheBit) {
       EXPECT_EQ(fit(summary, {one, two}, options).to_bytes(), expected.to_bytes());
       EXPECT_EQ(found.certificate.proof, "closed form");
       EXPECT_TRUE(found.certificate.certified);
-      EXPECT_EQ(found.certificate.weights, (Matrix(2, 2) << 0, 1, 1, 0).finished());
-      const Factorization factorization(summary);
-      EXPECT_EQ(factorization.fit({one, two}, options.regularization()).to_bytes(),
-                factorization.fit(one, two, options.regularization()).to_bytes());
+      EXPECT_EQ(found.certificate.edge_weights, (Matrix(2, 2) << 0, 1, 1, 0).finished());
+      const PreparedFit prepared(summary);
+      EXPECT_EQ(prepared.fit({one, two}, options.regularization()).to_bytes(),
+                prepared.fit(one, two, options.regularization()).to_bytes());
     }
   }
 }
@@ -71,8 +71,8 @@ TEST(Views, TheWeightOfTwoDomainsScalesTheObjective) {
   EXPECT_NEAR(heavy.certificate.objective, 2.5 * plain.certificate.objective, 1e-13);
   EXPECT_NEAR(heavy.certificate.bound, 2.5 * plain.certificate.bound, 1e-13);
   const Model loaded = Model::from_bytes(heavy.to_bytes());
-  EXPECT_EQ(loaded.certificate.weights, heavy.certificate.weights);
-  EXPECT_LE(std::abs(verify(loaded, pairs.X1, pairs.X2).shortfall()), 1e-12);
+  EXPECT_EQ(loaded.certificate.edge_weights, heavy.certificate.edge_weights);
+  EXPECT_LE(std::abs(verify(loaded, {pairs.X1, pairs.X2}).shortfall()), 1e-12);
 }
 
 TEST(Views, PermutedDomainsHavePermutedMaps) {
@@ -185,7 +185,7 @@ TEST(Views, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
     Verifier verifier(model);
     verifier.add(matrices(X));
     verifier.add_extra(Domain::two, more[0]);
-    const Attained attained = verifier.attained();
+    const Verification attained = verifier.verification();
     EXPECT_NEAR(attained.objective, certificate.objective, 1e-10);
     EXPECT_NEAR(attained.best_objective, certificate.bound, 1e-8);
     for (const double residual : attained.constraint_residuals) EXPECT_LE(residual, 1e-10);
@@ -205,7 +205,7 @@ TEST(Views, EveryCovarianceThatMakesSenseIsThere) {
   const Matrix U = eigen.eigenvectors().rightCols(2);
   const Matrix C = U * eigen.eigenvalues().tail(2).asDiagonal() * U.transpose();
   for (int i = 1; i <= 3; ++i) {
-    EXPECT_LE(relative(sample_covariance(apply(of_data, Domain{i}, X[static_cast<std::size_t>(i - 1)])), C), 1e-10);
+    EXPECT_LE(relative(sample_covariance(apply(of_data, Domain{i}, X[i - 1])), C), 1e-10);
   }
   EXPECT_TRUE(of_data.certificate.certified);
   // correlation:K: the squared mean correlations of the directions of the fit with I_K.

@@ -1,7 +1,7 @@
 // What is done with a fit of more than two domains: files, translations, fusion, verification; and what is refused.
 #include <Eigen/Dense>
 
-#include "views.hpp"
+#include "multi_samples.hpp"
 
 namespace cgmca::testing {
 namespace {
@@ -53,11 +53,9 @@ TEST_F(FittedViews, KeepTheCovariancesOfTheirScores) {
   const double n1 = 119;
   for (int i = 1; i <= 3; ++i) {
     for (int j = 1; j <= 3; ++j) {
-      const Matrix &ti = t[static_cast<std::size_t>(i - 1)], &tj = t[static_cast<std::size_t>(j - 1)];
+      const Matrix &ti = t[i - 1], &tj = t[j - 1];
       EXPECT_LE(relative(model.score_covariance(Domain{i}, Domain{j}), ti * tj.transpose() / n1), 1e-10);
-      EXPECT_LE(relative(model.cross_loadings(Domain{i}, Domain{j}),
-                         centred(X[static_cast<std::size_t>(i - 1)]) * tj.transpose() / n1),
-                1e-10);
+      EXPECT_LE(relative(model.cross_loadings(Domain{i}, Domain{j}), centred(X[i - 1]) * tj.transpose() / n1), 1e-10);
     }
   }
 }
@@ -150,16 +148,16 @@ TEST_F(FittedViews, HaveTheOtherWaysBackFromOneDomain) {
 
 TEST_F(FittedViews, AreFusedByTheBestLinearEstimateOfTheMeanPoint) {
   std::vector<Matrix> Z;
-  for (std::size_t i = 0; i < 3; ++i) Z.push_back(apply(model, static_cast<Domain>(i + 1), X[i]));
+  for (std::size_t i = 0; i < 3; ++i) Z.push_back(apply(model, domain_at(i), X[i]));
   const Matrix mean = (Z[0] + Z[1] + Z[2]) / 3;
   const auto given = [&](const std::vector<int>& which) {
     std::vector<DomainSamples> result;
-    for (const int i : which) result.push_back({Domain{i}, X[static_cast<std::size_t>(i - 1)]});
+    for (const int i : which) result.push_back({Domain{i}, X[i - 1]});
     return result;
   };
   EXPECT_LE(relative(fuse(model, given({1, 2, 3})), mean), 1e-12);
   std::vector<DomainSamples> expressions;  // which hold their values, and so do copies of them
-  for (const int i : {1, 2, 3}) expressions.push_back({Domain{i}, 2 * X[static_cast<std::size_t>(i - 1)] / 2});
+  for (const int i : {1, 2, 3}) expressions.push_back({Domain{i}, 2 * X[i - 1] / 2});
   const std::vector<DomainSamples> copies = expressions;
   expressions.clear();
   EXPECT_LE(relative(fuse(model, copies), mean), 1e-12);
@@ -194,7 +192,7 @@ TEST(Views, AreVerifiedAndTurnedMapsRefused) {
     FitOptions options;
     options.matching.graph = c.weights;
     const Model model = fit(views(X), c.covariances, options);
-    const Attained attained = verify(model, matrices(X));
+    const Verification attained = verify(model, matrices(X));
     EXPECT_NEAR(attained.objective, model.certificate.objective, 1e-11);
     EXPECT_NEAR(attained.best_objective, model.certificate.bound, 1e-8);
     EXPECT_TRUE(attained.certified) << name << attained.gap;
@@ -210,7 +208,7 @@ TEST(Views, AreVerifiedAndTurnedMapsRefused) {
     Matrix turn = Matrix::Identity(scores, scores);
     turn.topLeftCorner(2, 2) << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
     turned.domains[1]->weights = turn * model.domain(Domain{2}).weights;
-    const Attained worse = verify(turned, matrices(X));
+    const Verification worse = verify(turned, matrices(X));
     EXPECT_LE(worse.constraint_residuals[1], 1e-11);
     EXPECT_FALSE(worse.certified) << name;
     EXPECT_GT(worse.gap, 1e-4) << name;
@@ -218,7 +216,9 @@ TEST(Views, AreVerifiedAndTurnedMapsRefused) {
     Model changed = model;
     changed.domains[2]->weights(0, 0) += 0.01;
     EXPECT_GT(verify(changed, matrices(X)).constraint_residuals[2], 1e-5);
-    EXPECT_NE(message_of([&] { verify(model, X[0], X[1]); }).find("samples of 2 domains; the model has 3"),
+    EXPECT_NE(message_of([&] {
+                verify(model, {X[0], X[1]});
+              }).find("samples of 2 domains; the model has 3"),
               std::string::npos);
   }
 }

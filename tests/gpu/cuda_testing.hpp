@@ -37,7 +37,7 @@ inline Matrix read_npy(const std::string& path) {
   if (header.find("u1") != std::string::npos) {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(result.size()));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    for (Index k = 0; k < result.size(); ++k) result.data()[k] = bytes[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < result.size(); ++k) result.data()[k] = bytes[k];
   } else {
     file.read(reinterpret_cast<char*>(result.data()), static_cast<std::streamsize>(sizeof(double)) * result.size());
   }
@@ -58,7 +58,7 @@ inline void expect_same_answer(const Model& gpu, const Model& cpu, double tolera
     EXPECT_LE(relative(found.loadings.leftCols(expected.scores()), expected.loadings.leftCols(expected.scores())),
               tolerance)
         << "domain " << i;
-    EXPECT_LE(gpu.certificate.constraint_residuals[static_cast<std::size_t>(i - 1)], 1e-10) << "domain " << i;
+    EXPECT_LE(gpu.certificate.constraint_residuals[i - 1], 1e-10) << "domain " << i;
   }
   const double scale = std::abs(cpu.certificate.covariance_trace);
   EXPECT_NEAR(gpu.certificate.objective, cpu.certificate.objective, tolerance * scale);

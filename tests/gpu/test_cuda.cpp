@@ -79,8 +79,8 @@ TEST_P(CudaFits, InEveryFormAsTheProcessor) {
     expect_same_answer(fit(gpu, plain, plain, ridge), fit(cpu, plain, plain, ridge_here));
     Summary weighted_cpu({shape.d1, shape.d2}, accumulate),
         weighted_gpu({shape.d1, shape.d2}, accumulate, Device::cuda);
-    weighted_cpu.add(pairs.X1, pairs.X2, weights);
-    weighted_gpu.add(pairs.X1, pairs.X2, weights);
+    weighted_cpu.add({pairs.X1, pairs.X2}, weights);
+    weighted_gpu.add({pairs.X1, pairs.X2}, weights);
     expect_same_answer(fit(weighted_gpu, plain, plain), fit(weighted_cpu, plain, plain));
   }
 }
@@ -113,9 +113,9 @@ TEST(Cuda, SinglePrecisionAndSamplesOnTheDeviceGiveTheSameSummary) {
   Vector weights = Vector::Ones(7000);
   weights.head(10).setZero();
   for (Index first = 0; first < 7000; first += 700) {
-    blocks.add(resident.middleCols(first, 700), single.middleCols(first, 700), weights.segment(first, 700));
+    blocks.add({resident.middleCols(first, 700), single.middleCols(first, 700)}, weights.segment(first, 700));
   }
-  whole.add(pairs.X1, single, weights);
+  whole.add({pairs.X1, single}, weights);
   expect_same_answer(fit(blocks, C, C), fit(whole, C, C));
 }
 

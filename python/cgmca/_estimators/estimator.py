@@ -12,18 +12,18 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fraction, as_number, check_array, check_n_features,
-                     validate_data, warn_user)
+from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fraction, as_number, check_array,
+                     warn_user)
 from .._data import device, tables
-from .._data.domains import (all_given, as_given, by_number, given, holds_domains, is_dict, label, labels, names_of_new,
-                             number_of)
+from .._data.domains import all_given, as_given, given, holds_domains, is_dict, label, labels, number_of
+from . import intake
 from .certificate import Addition, Certificate, FitWarning, Pattern, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
 from .diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from .explained import Explained, TranslationR2
-from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, is_flat, names_of, need_y,
+from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, names_of, need_y,
                       unchanged_on_failure)
-from .pairs import PairCheck, checked
+from .pairs import PairCheck
 from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
 
 if TYPE_CHECKING:
@@ -202,13 +202,13 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         """
         report, folds = as_progress(progress), as_count("calibrate", self.calibrate)
         with unchanged_on_failure(self):
-            samples = self._matched(X, y, sample_weight, missing, first=True, least=2)
+            samples = intake.to_fit(self, X, y, sample_weight, missing, first=True, least=2)
             self.__dict__.pop("pair_check_", None)
             if missing == "keep" and (robust or folds is not None):
                 raise ValueError("missing='keep' goes without robust and calibrate, which need whole samples")
             if robust:
-                samples = self._weighed(samples)
-            summary = self._new_summary(samples, missing)
+                samples = intake.weighed(self, samples)
+            summary = intake.new_summary(self, samples, missing)
             settings = self._settings(len(samples.arrays), extra_samples(extra, summary, missing))
             model = fit_model(added(summary, samples, all=True), report, **settings)
             if folds is not None:
@@ -234,8 +234,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             warn_user("fit keeps no summary of its pairs, so partial_fit begins anew; to go on with pairs, take all of "
                       "them by partial_fit", FitWarning)
         with unchanged_on_failure(self):
-            samples = self._matched(X, y, sample_weight, missing, first=first, least=1)
-            summary = self._new_summary(samples, missing) if first else self.summary_
+            samples = intake.to_fit(self, X, y, sample_weight, missing, first=first, least=1)
+            summary = intake.new_summary(self, samples, missing) if first else self.summary_
             if isinstance(summary, _core.IncompleteSummary) != (missing == "keep"):
                 raise ValueError("missing='keep' must be given with the first samples and with all others, or never")
             pending = _Pending(summary, self)  # which refuses bad settings before the samples are taken in
@@ -336,7 +336,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             known = [number_of(domain, names) for domain in matched]
             rows = list(matched.values())
             tables.check_rows([*rows, X, sample_weight], [*labels(len(rows) + 1), "sample_weight"])
-            arrays = [self._dense(*one) for one in zip(known, rows)]
+            arrays = [intake.dense(self, *one) for one in zip(known, rows)]
             arrays.append(as_columns(X, "X", finite=False))
             tables_of_names = [*(self._names(domain) for domain in known), names_of(X)]
             added_weights = tables.weights_of(sample_weight, len(arrays[0]))
@@ -488,8 +488,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         present = [one for one in given(X, y, self._domain_names(), "fuse") if one[1] is not None]
         if not present:
             raise ValueError("fuse needs " + ("samples of at least one domain" if holds_domains(X) else "X, y or both"))
-        self._check_rows(present)
-        fused: Array = model.fuse([domain for domain, _ in present], [self._dense(*one) for one in present], method)
+        intake.check_rows(self, present)
+        arrays = [intake.dense(self, *one) for one in present]
+        fused: Array = model.fuse([domain for domain, _ in present], arrays, method)
         return fused
 
     # Translations
@@ -550,18 +551,19 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             raise ValueError(f"only 'lmmse' has standard errors, '{method}' has none; use method='lmmse'")
         if return_std and probability is not None:
             raise ValueError("give return_std or return_interval, not both")
-        sources = self._sources(X, source)
+        sources = intake.sources(self, X, source)
         if len(sources) == 1:
             (number, X), = sources
-            found = [self._map(X, number, missing,
-                               lambda rows: model.translate(number, to, rows, method, iterations, tolerance))]
+            found = [intake.mapped(self, X, number, missing,
+                                   lambda rows: model.translate(number, to, rows, method, iterations, tolerance))]
             if with_errors:
-                found.append(self._map(X, number, missing, lambda rows: model.errors(number, to, rows, probability)))
+                found.append(intake.mapped(self, X, number, missing,
+                                           lambda rows: model.errors(number, to, rows, probability)))
         elif method != "lmmse" or iterations is not None or tolerance is not None:
             raise ValueError(f"'{method}' translates from one domain; from {len(sources)} together only 'lmmse' does, "
                              "which needs no iterations and no tolerance")
         else:
-            found = self._translated_together(sources, to, missing, with_errors, probability)
+            found = intake.translated_together(self, sources, to, missing, with_errors, probability)
         if probability is not None:
             found = [found[0], found[0] - found[1], found[0] + found[1]]
         made = tuple(tables.like(sources[0][1], rows, self._names(to)) for rows in found)
@@ -586,7 +588,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         True
         """
         model = self._predicting("predict")
-        predicted: Array = self._map(X, 1, missing, lambda rows: model.translate(1, 2, rows, "lmmse"), strict=True)
+        predicted: Array = intake.mapped(self, X, 1, missing, lambda rows: model.translate(1, 2, rows, "lmmse"),
+                                         strict=True)
         return predicted.ravel() if vars(self).get("_one_dimensional", False) else predicted
 
     @accepts_old_names
@@ -598,8 +601,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         """
         self._predicting("score")
         need_y(self, y)
-        self._check_rows([(1, X), (2, y)], sample_weight)
-        expected = self._finite(2, y, strict=True)
+        intake.check_rows(self, [(1, X), (2, y)], sample_weight)
+        expected = intake.finite(self, 2, y, strict=True)
         found = self.predict(X)
         if len(found) != len(expected):
             raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
@@ -627,14 +630,14 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             bound), how far it is from what was computed anew: rounding errors, or the model was tampered with.
         """
         present = all_given(X, y, self._domain_names(), "verify")
-        self._check_rows(present, sample_weight)
+        intake.check_rows(self, present, sample_weight)
         if missing == "keep":
-            rows = [self._dense(*one) for one in present]
+            rows = [intake.dense(self, *one) for one in present]
             summary = _core.IncompleteSummary(*(one.shape[1] for one in rows))
             summary.add(*rows, sample_weight=tables.weights_of(sample_weight, len(rows[0])))
             return self._fitted().attained_incomplete(summary)
         as_choice("missing", missing, ("error", "keep"))
-        arrays = [self._finite(*one) for one in present]
+        arrays = [intake.finite(self, *one) for one in present]
         return self._fitted().attained(arrays, tables.weights_of(sample_weight, len(arrays[0])))
 
     # What the fit found
@@ -778,8 +781,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         True
         """
         present = all_given(X, y, self._domain_names(), "explain")
-        self._check_rows(present, sample_weight)
-        arrays = [self._finite(*one) for one in present]
+        intake.check_rows(self, present, sample_weight)
+        arrays = [intake.finite(self, *one) for one in present]
         model, weights = self._fitted(), tables.weights_of(sample_weight, len(arrays[0]))
         return Explained(model, [TranslationR2(*one) for one in model.measured_r2(arrays, weights)])
 
@@ -800,7 +803,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         >>> cgmca.MCA(5).fit(X, Y).diagnose(X, Y).rows("swapped")
         [10, 20]
         """
-        arrays = self._all_finite(X, y, "diagnose")
+        arrays = intake.all_finite(self, X, y, "diagnose")
         found = self._fitted().diagnosis(arrays, float(false_discovery_rate))
         return Diagnosis(tuple(DomainDiagnosis(*one) for one in found["domains"]), found["pair_p"],
                          tuple(Suspect(*one) for one in found["suspects"]), found["remarks"])
@@ -814,7 +817,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         itself, and the other arrays are empty.
         """
         number = number_of(domain, self._domain_names())
-        found: Tuple[Array, ...] = self._fitted().contributions(self._all_finite(X, y, "contributions"), statistic, number)
+        arrays = intake.all_finite(self, X, y, "contributions")
+        found: Tuple[Array, ...] = self._fitted().contributions(arrays, statistic, number)
         return found
 
     @property
@@ -964,180 +968,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         if self.calibrate is not None:
             raise ValueError(f"calibrate deals the pairs to folds, which {method} does not keep; use fit")
 
-    def _matched(self, X: Any, y: Any, sample_weight: Any, missing: str, *, first: bool, least: int) -> Matched:
-        """Samples of all domains, checked. The library finds NaN and infinity, and names row and column.
-
-        `first`: they decide features and names; otherwise they must be like those before. `least`: so few are enough.
-        """
-        as_choice("missing", missing, ("error", "drop", "keep"))
-        new_names = names_of_new(X) if first else None
-        if not holds_domains(X):
-            need_y(self, y)
-            arrays = [X, y]
-        elif len(X) < 2:
-            raise ValueError(f"samples of {len(X)} domain; {type(self).__name__} matches those of at least 2")
-        else:
-            names = (new_names or [None] * len(X)) if first else self._domain_names()
-            arrays = [rows for _, rows in all_given(X, y, names, "a fit")]
-        m = len(arrays)
-        if not first and m != len(self._domain_names()):
-            raise ValueError(f"samples of {m} domains; those before were of {len(self._domain_names())}")
-        one_dimensional, feature_names = not holds_domains(X) and is_flat(y), [names_of(rows) for rows in arrays]
-        tables.check_rows([*arrays, sample_weight], [*labels(m), "sample_weight"])
-        arrays = [self._taken(rows, domain, m, first=first, strict=True, least=least)
-                  for domain, rows in enumerate(arrays, start=1)]
-        self._check_there(arrays, missing)
-        weights = tables.weights_of(sample_weight, arrays[0].shape[0], whole=least > 1)
-        if missing == "drop" and len({rows.shape[0] for rows in arrays}) == 1:
-            bad = np.any([tables.rows_with_nan(rows) for rows in arrays], axis=0)
-            if bad.any():
-                warn_user(f"{bad.sum()} of {len(bad)} {'pairs' if m == 2 else 'samples'} were left out because they "
-                          f"hold NaN, the first of them at row {bad.argmax()} (counted from 0)")
-                arrays = [rows[~bad] for rows in arrays]
-                weights = None if weights is None else weights[~bad]
-        return Matched(arrays, weights, new_names, feature_names, one_dimensional)
-
-    def _weighed(self, samples: Matched) -> Matched:
-        """The same, each pair weighed by the probability that it is right."""
-        if len(samples.arrays) != 2:
-            raise ValueError(f"robust checks the pairs of two domains, and there are {len(samples.arrays)}")
-        if any(device.is_there(rows) for rows in samples.arrays) or self.calibrate is not None:
-            raise ValueError("robust needs arrays in host memory, and no calibrate")
-        check = checked(*(rows.toarray() if tables.is_sparse(rows) else rows for rows in samples.arrays))
-        if not check.informative:
-            raise ValueError(f"no pair can be judged: {'; '.join(check.remarks)}")
-        for remark in check.remarks:
-            warn_user(remark, FitWarning)
-        if check.suspects:
-            warn_user(f"{len(check.suspects)} of {len(check.probability)} pairs are probably wrong and count little; "
-                      "pair_check_ has them", FitWarning)
-        self.pair_check_ = check
-        weights = check.probability if samples.weights is None else check.probability * samples.weights
-        return samples._replace(weights=weights)
-
-    def _check_there(self, arrays: Sequence[Any], missing: str) -> None:
-        """Refuses what cannot be done with arrays on a GPU; the library checks their numbers there."""
-        name = next((name for rows, name in zip(arrays, labels(len(arrays))) if device.is_there(rows)), None)
-        if name is not None and self.device == "cpu":
-            raise ValueError(f"{name} lies on a GPU, and device is 'cpu': set device='cuda', or copy it to host memory")
-        if name is not None and (missing != "error" or self.calibrate is not None):
-            what = "calibrate" if missing == "error" else f"missing='{missing}'"
-            raise ValueError(f"{name} lies on a GPU; {what} needs arrays in host memory")
-
-    def _new_summary(self, samples: Matched, missing: str = "error") -> Any:
-        """An empty summary for such samples."""
-        if missing == "keep":
-            return _core.IncompleteSummary(*(rows.shape[1] for rows in samples.arrays), accumulate=self.accumulate,
-                                           names=samples.domain_names, feature_names=samples.feature_names)
-        return _core.Summary(*(rows.shape[1] for rows in samples.arrays), accumulate=self.accumulate,
-                             names=samples.domain_names, feature_names=samples.feature_names, device=self.device)
-
-    # Samples to use
-
-    def _taken(self, X: Any, domain: int, m: int, *, first: bool = False, strict: bool = False, least: int = 1) -> Any:
-        """Samples of one of m domains: an array, a sparse matrix or a `DeviceArray`, with the columns in order.
-
-        `first`: they decide what later ones must be. `strict`: columns in another order are an error.
-        """
-        name = label(domain, m)
-        X = device.taken(X, name)
-        if device.is_there(X):
-            if first and domain == 1:
-                self._keep_names(None, X.shape[1])
-            return X
-        if domain > 1:
-            X = X if first else tables.in_order(X, self._names(domain), name, strict=strict)
-            return as_columns(X, name, finite=False, accept_sparse="csr")
-        # Domain 1, as scikit-learn checks X, with the names of any table, not pandas' alone.
-        tables.refuse_complex(X, name)
-        names, by_pandas = tables.names_of(X), tables.is_pandas(X)
-        if not first and not (strict and by_pandas):  # scikit-learn itself checks the order of pandas' columns
-            X = tables.in_order(X, vars(self).get("feature_names_in_"), name, strict=strict)
-        numbers = tables.plain(X)  # or a ValueError that names the columns without any
-        options: dict[str, Any] = {"dtype": "numeric", "accept_sparse": "csr", "finite": False,
-                                   "ensure_min_samples": least}
-        if by_pandas:
-            X = X if numbers is X else tables.like(X, numbers, list(X.columns))
-            return validate_data(self, X, reset=first, **options)
-        if names is None:
-            return validate_data(self, numbers, reset=first, **options)
-        X = check_array(numbers, input_name="X", estimator=self, **options)
-        if first:
-            self._keep_names(names, X.shape[1])
-        check_n_features(self, X)
-        return X
-
-    def _dense(self, domain: int, X: Any, strict: bool = False) -> Any:
-        """Samples as an array in host memory."""
-        m = len(self._domain_names())
-        X = self._taken(X, domain, m, strict=strict)
-        if device.is_there(X):
-            raise TypeError(f"{label(domain, m)} lies on a GPU; here arrays in host memory are needed")
-        return X.toarray() if tables.is_sparse(X) else X
-
-    def _finite(self, domain: int, X: Any, strict: bool = False) -> Any:
-        """The same without NaN and infinity."""
-        message = self._nan_message(domain, "leave such samples out")
-        return tables.map_rows(self._dense(domain, X, strict), lambda rows: rows, "error", message)
-
-    def _map(self, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
-        """function(rows) for the samples of a domain, with NaN as `missing` says."""
-        as_choice("missing", missing, ("error", "pass"))
-        message = self._nan_message(domain, "missing='pass' makes rows of NaN of them")
-        rows = self._taken(X, domain, len(self._domain_names()), strict=strict)
-        if not device.is_there(rows):
-            return tables.map_rows(rows, function, missing, message)
-        if not rows._all_finite():  # on a GPU rows with NaN become rows of NaN by themselves
-            tables.map_rows(rows.numpy(), lambda own: own, missing, message)
-        return device.like(X, function(rows))
-
     def _applied(self, X: Any, domain: int, missing: str, *, strict: bool = False) -> Any:
         model = self._fitted()
-        return self._map(X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict)
-
-    def _nan_message(self, domain: int, advice: str) -> Callable[[Any, int], Optional[str]]:
-        name = label(domain, len(self._domain_names()))
-        return lambda rows, before: tables.nan_message(rows, name, domain, self._names(domain), advice, before)
-
-    def _all_finite(self, X: Any, y: Any, method: str) -> List[Any]:
-        """Samples of all domains, without NaN, as many of each."""
-        present = all_given(X, y, self._domain_names(), method)
-        self._check_rows(present)
-        return [self._finite(*one) for one in present]
-
-    def _check_rows(self, present: Sequence[Tuple[int, Any]], sample_weight: Any = None) -> None:
-        called = labels(len(self._domain_names()))
-        tables.check_rows([rows for _, rows in present] + [sample_weight],
-                          [called[domain - 1] for domain, _ in present] + ["sample_weight"])
-
-    def _sources(self, X: Any, source: Any) -> List[Tuple[int, Any]]:
-        """(number, samples) of each domain to translate from."""
-        names = self._domain_names()
-        if is_dict(X) and source is not None:
-            raise ValueError("a dict of samples says itself which domains they are of; leave source out")
-        if holds_domains(X) and source is None:
-            return by_number(X, names)
-        if source is None and len(names) != 2:
-            raise ValueError(f"source must say which of the {len(names)} domains the samples are of")
-        source = source if isinstance(source, (list, tuple)) else [2 if source is None else source]
-        X = X if holds_domains(X) else [X]
-        if len(source) != len(X):
-            raise ValueError(f"source names {len(source)} of the domains, and there are {len(X)} arrays")
-        return [(number_of(domain, names), rows) for domain, rows in zip(source, X)]
-
-    def _translated_together(self, sources: List[Tuple[int, Any]], to: int, missing: str, with_errors: bool,
-                             probability: Optional[float]) -> List[Any]:
-        """Translations from several domains, and their errors if asked for. A sample that has none is refused, or NaN."""
-        as_choice("missing", missing, ("error", "pass"))
-        self._check_rows(sources)
-        numbers, arrays = [domain for domain, _ in sources], [self._dense(*one) for one in sources]
-        kept = np.ones(len(arrays[0]), bool)
-        if missing == "pass" and len({len(rows) for rows in arrays}) == 1:
-            kept = ~np.all([tables.rows_with_nan(rows) for rows in arrays], axis=0)
-            arrays = arrays if kept.all() else [rows[kept] for rows in arrays]
-        found = self._fitted().estimate(numbers, arrays, to, with_errors, probability)
-        return [rows if kept.all() else tables.among(rows, kept) for rows in found]
-
+        return intake.mapped(self, X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict)
 
 class MCA(CGMCA):
     """Matching component analysis: `CGMCA` with the identity covariance.

@@ -96,7 +96,9 @@ def added(summary: _core.Summary, samples: Matched, all: bool = False) -> _core.
     arrays, weights, m, before = samples.arrays, samples.weights, len(samples.arrays), summary.n_samples
     try:
         if not any(map(tables.is_sparse, arrays)) or len({rows.shape[0] for rows in arrays}) > 1:
-            return (summary._add_all if all else summary.add)(*arrays, sample_weight=weights)
+            if all:
+                summary._expect(arrays[0].shape[0])
+            return summary.add(*arrays, sample_weight=weights)
         longer = copy.copy(summary)
         for part in tables.blocks(arrays[0].shape[0], sum(rows.shape[1] for rows in arrays)):
             longer.add(*(rows[part] for rows in arrays), sample_weight=None if weights is None else weights[part])

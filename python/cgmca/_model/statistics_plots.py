@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._estimators import intake
 from .plotting import _called, _pyplot
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def _scores(estimator: Any, X: Any, y: Any) -> Sequence[Any]:
     """Canonical scores of all domains: unit variance, whatever the covariance of the common space."""
     model = estimator._fitted()
-    arrays = estimator._all_finite(X, y, "the picture")
+    arrays = intake.all_finite(estimator, X, y, "the picture")
     return [(rows - mean) @ model.weights(number).T
             for number, (rows, mean) in enumerate(zip(arrays, model.means), start=1)]
 
@@ -168,7 +169,7 @@ def plot_scree(estimator: Any, X: Any = None, y: Optional[ArrayLike] = None, *, 
     ax = _pyplot().gca() if ax is None else ax
     values = correlations(estimator)
     if X is not None:
-        arrays, random = estimator._all_finite(X, y, "plot_scree"), np.random.default_rng(seed)
+        arrays, random = intake.all_finite(estimator, X, y, "plot_scree"), np.random.default_rng(seed)
         band = []
         for _ in range(permutations):
             shuffled = [arrays[0], *(rows[random.permutation(len(rows))] for rows in arrays[1:])]

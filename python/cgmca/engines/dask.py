@@ -33,7 +33,7 @@ from .. import _core
 from .._base import accepts_old_names
 from .._data import tables
 from .._data.domains import as_given, given, label, labels, new_domains, number_of
-from .._estimators import CGMCA
+from .._estimators import CGMCA, intake
 from .._tune import TuneResult, tune_parts
 from .parts import Recipe, Use
 
@@ -113,7 +113,7 @@ def translate(model: CGMCA, X: Any, source: Any = None, target: Union[int, str] 
                "return_interval": return_interval}
     out = list(model._names(to) or [f"x{j}" for j in range(model._fitted().features(to))])
     results = 2 if return_std else 3 if return_interval is not None else 1
-    found = _mapped(model, model._sources(X, source), "translate", options, out, results)
+    found = _mapped(model, intake.sources(model, X, source), "translate", options, out, results)
     return found[0] if results == 1 else tuple(found)
 
 

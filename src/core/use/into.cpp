@@ -41,7 +41,7 @@ void spread_into(const Translation& map, double factor, const MatrixView& X, Eig
 
 void apply_block_into(const Model& model, Domain domain, const MatrixView& X, Eigen::Ref<Matrix> Z) {
   const DomainMap& map = model.domain(domain);
-  map.check_features(domain, X);
+  map.check_features(domain, X.rows());
   check_shapes(X, map.features(), Z, map.mixing.rows());
   static const Vector none;
   linalg::affine_block_into(map.mixing, map.weights, map.mean, none, X, Z);

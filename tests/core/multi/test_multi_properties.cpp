@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Random, ViewsProperties,
                          [](const auto& instance) {
                            std::string kind = multi::testing::name(std::get<0>(instance.param));
                            std::replace(kind.begin(), kind.end(), ' ', '_');
-                           return kind + "_" + kShapeNames[std::get<1>(instance.param)];
+                           return kind + "_" + kShapeNames[static_cast<std::size_t>(std::get<1>(instance.param))];
                          });
 
 }  // namespace

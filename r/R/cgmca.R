@@ -4,15 +4,16 @@ cgmca <- function(x, ...) UseMethod("cgmca")
 
 cgmca.default <- function(x = NULL, y = NULL, blocks = NULL, covariance = "identity", ridge = 0, max_rank = 0,
                           weights = NULL, extra = NULL, graph = "full", calibrate = 0, rank_tol = NULL, seed = 0,
-                          random_starts = 3, max_sweeps = 5000, max_seconds = Inf,
-                          na.action = getOption("na.action"), ...) {
+                          random_starts = 3, max_sweeps = 5000, max_seconds = Inf, scale = FALSE, towards = "zero",
+                          missing = c("error", "keep"), na.action = getOption("na.action"), ...) {
   given <- list(...)
   if (length(given) > 0) cgmca_stop("invalidInput", paste0("there is no argument '", names(given)[1], "'"))
   call <- match.call()
   call[[1L]] <- quote(cgmca)
-  data <- blocks_of(x, y, blocks, weights, na.action)
+  missing <- match.arg(missing)
+  data <- blocks_of(x, y, blocks, weights, if (missing == "keep") "na.pass" else na.action)
   options <- options_of(data, covariance, ridge, max_rank, extra, graph, calibrate, rank_tol, seed, random_starts,
-                        max_sweeps, max_seconds)
+                        max_sweeps, max_seconds, scale, towards, missing)
   fitted_model(.Call(C_fit, data$X, options), call, data)
 }
 
@@ -77,7 +78,7 @@ blocks_of <- function(x, y, blocks, weights, na.action) {
   if (!is.null(weights) && length(weights) != rows[1]) {
     cgmca_stop("unequalSamples", paste0(length(weights), " weights for ", rows[1], " samples"))
   }
-  complete <- Reduce(`&`, lapply(X, function(one) !rowSums(is.na(one)) > 0))
+  complete <- Reduce(`&`, lapply(X, function(one) if (anyNA(one)) !rowSums(is.na(one)) > 0 else rep(TRUE, nrow(one))))
   if (!is.null(weights)) complete <- complete & !is.na(weights)
   action <- if (is.function(na.action)) deparse(substitute(na.action)) else na.action
   if (is.function(na.action)) {
@@ -112,7 +113,7 @@ each <- function(value, m, what) {
 
 options_of <- function(data, covariance = "identity", ridge = 0, max_rank = 0, extra = NULL, graph = "full",
                        calibrate = 0, rank_tol = NULL, seed = 0, random_starts = 3, max_sweeps = 5000,
-                       max_seconds = Inf) {
+                       max_seconds = Inf, scale = FALSE, towards = "zero", missing = "error") {
   m <- length(data$X)
   if (is.numeric(covariance)) covariance <- list(covariance)
   covariance <- as.list(covariance)
@@ -134,50 +135,71 @@ options_of <- function(data, covariance = "identity", ridge = 0, max_rank = 0, e
        blocks = names(data$X), features = unname(lapply(data$X, colnames)), graph = if (weighted) NULL else graph,
        graph_weights = if (weighted) as.double(graph) else NULL, calibrate = as.double(calibrate),
        seed = as.double(seed), random_starts = if (random_starts == 0) -1 else as.double(random_starts),
-       max_sweeps = as.double(max_sweeps), max_seconds = if (is.finite(max_seconds)) as.double(max_seconds) else 0)
+       max_sweeps = as.double(max_sweeps), max_seconds = if (is.finite(max_seconds)) as.double(max_seconds) else 0,
+       scale = as.double(isTRUE(scale)), towards = towards, missing = missing)
 }
 
-# The object of class cgmca of a model's bytes; `data` are the samples, if they are at hand.
+# The object of class cgmca of a model's bytes; `data` are the samples, if they are at hand. What takes time is computed
+# when it is first asked for: the fields loadings, prop_expl_var and variates.
 fitted_model <- function(bytes, call, data = NULL) {
   shape <- .Call(C_shape, bytes)
   m <- length(shape) - 1L
-  k <- shape[1]
   text <- function(name, domain, i = 1L) .Call(C_text, bytes, name, domain, i)
   array <- function(name, domain = 1L, other = 1L) .Call(C_array, bytes, name, domain, other)
-  components <- paste0("comp", seq_len(k))
+  number <- function(name) .Call(C_number, bytes, name)
   blocks <- vapply(seq_len(m), function(i) {
     name <- text("name", i)
     if (is.null(name) || name == "") c("x", "y", paste0("block", seq_len(m)))[if (m == 2) i else i + 2L] else name
   }, "")
-  loadings <- lapply(seq_len(m), function(i) {
-    if (shape[i + 1] == 0) return(NULL)
-    A <- t(array("matrix", i))
-    features <- if (is.null(text("feature", i))) NULL else
-      vapply(seq_len(nrow(A)), function(f) text("feature", i, f), "")
-    dimnames(A) <- list(features, components)
-    A
-  })
   present <- which(shape[-1] > 0)
-  explained <- lapply(seq_len(m), function(i) if (shape[i + 1] == 0) NULL else array("explained", i, i)[, 1])
-  names(loadings) <- names(explained) <- blocks
   correlations <- if (m == 2 && length(present) == 2) array("correlations")[, 1] else
     if (all(1:2 %in% present)) array("common_correlations", 1L, 2L)[, 1] else numeric(0)
   warnings <- character(0)
   while (!is.null(one <- text("warning", 1L, length(warnings) + 1L))) warnings <- c(warnings, one)
   for (one in warnings) warning(one, call. = FALSE)
-  number <- function(name) .Call(C_number, bytes, name)
-  model <- list(call = call, cor = correlations, loadings = loadings, prop_expl_var = explained, ncomp = k,
+  later <- new.env(parent = emptyenv())
+  model <- list(call = call, cor = correlations, loadings = later, prop_expl_var = later, ncomp = shape[1],
                 covariance = vapply(seq_len(m), function(i) text("covariance", i), ""), nobs = number("samples"),
                 certificate = list(certified = number("certified") == 1, objective = number("objective"),
                                    bound = number("bound"), gap = number("gap"), proof = text("proof", 1L),
                                    residuals = array("constraint_residuals")[, 1], ranks = array("ranks")[, 1]),
                 warnings = warnings, na.action = data$na.action, bytes = bytes)
-  if (!is.null(data)) {
-    model$variates <- lapply(seq_len(m), function(i) mapped(model, i, data$X[[i]]))
-    names(model$variates) <- blocks
-    if (inherits(data$na.action, "exclude")) model$variates <- lapply(model$variates, naresid, omit = data$na.action)
-  }
-  structure(model, class = "cgmca")
+  if (!is.null(data)) model$variates <- later
+  model <- structure(model, class = "cgmca")
+  delayedAssign("loadings", loadings_of(bytes, shape, blocks), assign.env = later)
+  delayedAssign("prop_expl_var", explained_of(bytes, shape, blocks), assign.env = later)
+  delayedAssign("variates", variates_of(model, data, blocks), assign.env = later)
+  model
+}
+
+`$.cgmca` <- function(x, name) {
+  place <- pmatch(name, names(x))
+  if (is.na(place)) return(NULL)
+  value <- .subset2(x, place)
+  if (is.environment(value)) get(names(x)[place], envir = value) else value
+}
+
+`[[.cgmca` <- function(x, i, ...) `$.cgmca`(x, if (is.character(i)) i else names(x)[i])
+
+loadings_of <- function(bytes, shape, blocks) {
+  loadings <- lapply(seq_along(blocks), function(i) {
+    if (shape[i + 1] == 0) return(NULL)
+    A <- t(.Call(C_array, bytes, "matrix", i, i))
+    dimnames(A) <- list(.Call(C_features, bytes, i), paste0("comp", seq_len(shape[1])))
+    A
+  })
+  structure(loadings, names = blocks)
+}
+
+explained_of <- function(bytes, shape, blocks) {
+  shares <- lapply(seq_along(blocks), function(i) if (shape[i + 1] == 0) NULL else .Call(C_array, bytes, "explained", i, i)[, 1])
+  structure(shares, names = blocks)
+}
+
+variates_of <- function(model, data, blocks) {
+  variates <- lapply(seq_along(blocks), function(i) mapped(model, i, data$X[[i]]))
+  if (inherits(data$na.action, "exclude")) variates <- lapply(variates, naresid, omit = data$na.action)
+  structure(variates, names = blocks)
 }
 
 mapped <- function(model, block, X) {

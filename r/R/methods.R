@@ -119,7 +119,7 @@ cgmca_fuse <- function(model, blocks, how = c("estimate", "mean")) {
   Z
 }
 
-cgmca_verify <- function(model, x = NULL, y = NULL, blocks = NULL, weights = NULL) {
+cgmca_verify <- function(model, x = NULL, y = NULL, blocks = NULL, weights = NULL, missing = c("error", "keep")) {
   data <- blocks_of(x, y, blocks, weights, "na.pass")
-  .Call(C_verify, model$bytes, data$X, list(weights = data$weights))
+  .Call(C_verify, model$bytes, data$X, list(weights = data$weights, missing = match.arg(missing)))
 }

@@ -1,10 +1,11 @@
 # Cross-validation and permutation tests.
 
-criteria <- c("distance", "translation", "translation-to-2", "classification", "likelihood", "partner")
+criteria <- c("distance", "translation", "translation-to-2", "classification", "likelihood", "partner", "downstream")
 
 cgmca_cv <- function(x = NULL, y = NULL, blocks = NULL, families = NULL, ranks = NULL, max_ranks = NULL, ridges = NULL,
-                     criterion = NULL, labels = NULL, folds = 5, repeats = 0, seed = 1, weights = NULL, extra = NULL,
-                     graph = "full", na.action = getOption("na.action")) {
+                     towards = NULL, criterion = NULL, labels = NULL, downstream = NULL, folds = 5, repeats = 0, seed = 1,
+                     weights = NULL, extra = NULL, graph = "full", scale = FALSE,
+                     na.action = getOption("na.action")) {
   call <- match.call()
   data <- blocks_of(x, y, blocks, weights, na.action)
   if (!is.null(labels) && !is.null(data$na.action)) labels <- labels[-data$na.action]
@@ -12,19 +13,23 @@ cgmca_cv <- function(x = NULL, y = NULL, blocks = NULL, families = NULL, ranks =
     cgmca_stop("unequalSamples", paste0(length(labels), " labels for ", nrow(data$X[[1]]), " samples"))
   }
   number <- function(ridge) if (identical(ridge, "auto")) -1 else as.double(ridge)
-  how <- list(families = families, ranks = as.double(ranks), max_ranks = as.double(max_ranks),
+  if (!is.null(downstream)) {
+    downstream <- if (is.null(dim(downstream))) matrix(as.double(downstream), 1) else numbers_of(downstream, "downstream")
+  }
+  how <- list(families = families, towards = towards, downstream = downstream, ranks = as.double(ranks), max_ranks = as.double(max_ranks),
               ridges = vapply(as.list(ridges), number, 0), criterion = criterion,
               labels = if (is.null(labels)) NULL else as.integer(factor(labels)), folds = as.double(folds),
               repeats = as.double(repeats), seed = as.double(seed))
-  found <- .Call(C_tune, data$X, how, options_of(data, extra = extra, graph = graph))
+  found <- .Call(C_tune, data$X, how, options_of(data, extra = extra, graph = graph, scale = scale))
   numbers <- found[[6]]
   chosen <- criteria[numbers[4]]
   errors <- structure(found[[4]], dimnames = list(NULL, criteria))
   trials <- data.frame(covariance = found[[1]], max_rank = found[[2]],
                        ridge = ifelse(found[[3]] < 0, "auto", format(found[[3]], trim = TRUE, drop0trailing = TRUE)),
-                       error = errors[, numbers[4]], se = found[[5]][, numbers[4]])
+                       towards = found[[9]], error = errors[, numbers[4]], se = found[[5]][, numbers[4]])
   structure(list(call = call, trials = trials, errors = errors, criterion = chosen, chosen = numbers[1],
-                 best = numbers[2], alike = numbers[3], remarks = found[[7]],
+                 best = numbers[2], alike = numbers[3], expected = numbers[5], remarks = found[[7]],
+                 recommendation = found[[10]],
                  model = fitted_model(found[[8]], call, data)), class = "cgmca_cv")
 }
 
@@ -34,6 +39,7 @@ print.cgmca_cv <- function(x, ...) {
   cat("Chosen: ", chosen$covariance, if (chosen$max_rank > 0) paste0(", max rank ", chosen$max_rank), ", ridge ",
       chosen$ridge, ": error ", format(chosen$error, digits = 3), " (se ", format(chosen$se, digits = 2), "); ",
       x$alike, " cannot be told from the best\n", sep = "")
+  if (is.finite(x$expected)) cat("Expected on new samples:", format(x$expected, digits = 3), "\n")
   for (remark in x$remarks) cat("Note:", remark, "\n")
   invisible(x)
 }

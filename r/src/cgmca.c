@@ -1,6 +1,7 @@
 /* The .Call routines: R's matrices are handed to the C interface where they lie, a status becomes an R error after
    everything is freed. A model is the bytes of its file, a raw vector: it can be copied and saved like every value. The
-   model of the last call is kept, so that the next call with the same bytes need not read them again. */
+   model of the last call is kept with the header of its file, which holds the checksum of all its bytes, so that the next
+   call with the same bytes need not read them again. */
 #include <cgmca/cgmca.h>
 #define R_NO_REMAP
 #include <R.h>
@@ -21,8 +22,8 @@ static struct {
 
 static struct {
   cgmca_model* model;
-  char* bytes;
-  size_t size;
+  char* header;
+  size_t size; /* of the whole file */
 } last;
 
 static void free_held(void) {
@@ -153,6 +154,9 @@ static cgmca_fit_options options_of(SEXP given) {
   options.max_sweeps = (int64_t)number_of(given, "max_sweeps", 0);
   options.max_seconds = number_of(given, "max_seconds", 0);
   options.calibrate = (int64_t)number_of(given, "calibrate", 0);
+  options.scale = number_of(given, "scale", 0) != 0;
+  options.towards = text_of(given, "towards");
+  options.missing = text_of(given, "missing");
   return options;
 }
 
@@ -165,20 +169,31 @@ static SEXP bytes_of(const cgmca_model* model) {
   return bytes;
 }
 
+/* The first bytes of a model's file: its length in eight bytes, and the header itself. */
+static size_t header_size(const unsigned char* bytes, size_t size) {
+  unsigned long long length = 0;
+  for (int i = 7; i >= 0 && size >= 8; --i) length = length << 8 | bytes[i];
+  return size < 8 || length > size - 8 ? size : 8 + (size_t)length;
+}
+
+static int is_last(const void* bytes, size_t size) {
+  return last.header && last.size == size && memcmp(last.header, bytes, header_size(bytes, size)) == 0;
+}
+
 /* Keeps the model of these bytes, which is taken from *model. */
 static void remember(cgmca_model** model, SEXP bytes) {
-  const size_t size = (size_t)Rf_xlength(bytes);
+  const size_t size = (size_t)Rf_xlength(bytes), header = header_size(RAW(bytes), size);
   cgmca_model_free(last.model);
-  free(last.bytes);
-  last.model = *model, *model = NULL, last.size = 0;
-  last.bytes = malloc(size);
-  if (last.bytes) memcpy(last.bytes, RAW(bytes), size), last.size = size;
+  free(last.header);
+  last.model = *model, *model = NULL, last.size = size;
+  last.header = malloc(header);
+  if (last.header) memcpy(last.header, RAW(bytes), header);
 }
 
 static const cgmca_model* model_of(SEXP bytes) {
   const size_t size = (size_t)Rf_xlength(bytes);
   if (TYPEOF(bytes) != RAWSXP) Rf_error("the model's bytes are not a raw vector");
-  if (last.model && last.size == size && memcmp(last.bytes, RAW(bytes), size) == 0) return last.model;
+  if (is_last(RAW(bytes), size)) return last.model;
   cgmca_model* model = NULL;
   need(cgmca_model_from_memory(RAW(bytes), size, &model));
   remember(&model, bytes);
@@ -273,7 +288,22 @@ static SEXP r_verify(SEXP bytes, SEXP X, SEXP given) {
   return result;
 }
 
-/* list(covariance, max_rank, ridge, error, standard_error, c(chosen, best, alike, criterion), remarks, bytes) */
+/* The sentences that of(i) gives, until it gives none. */
+static SEXP sentences(const char* (*of)(int64_t i)) {
+  int count = 0;
+  while (of(count)) ++count;
+  SEXP texts = PROTECT(Rf_allocVector(STRSXP, count));
+  for (int i = 0; i < count; ++i) SET_STRING_ELT(texts, i, Rf_mkCharCE(of(i), CE_UTF8));
+  UNPROTECT(1);
+  return texts;
+}
+
+static const char* remark(int64_t i) { return cgmca_tuning_remark(held.tuning, i); }
+static const char* recommendation(int64_t i) { return cgmca_tuning_recommendation(held.tuning, i); }
+static const char* diagnosis_remark(int64_t i) { return cgmca_diagnosis_remark(held.diagnosis, i); }
+
+/* list(covariance, max_rank, ridge, error, standard_error, c(chosen, best, alike, criterion, expected), remarks, bytes,
+   towards, recommendation) */
 static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
   free_held(); /* of a call that ended in an error of R itself */
   const cgmca_fit_options fit = options_of(given);
@@ -291,11 +321,16 @@ static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
   options.folds = (int64_t)number_of(tuning, "folds", 0);
   options.repeats = (int64_t)number_of(tuning, "repeats", 0);
   options.seed = (uint64_t)number_of(tuning, "seed", 0);
+  SEXP towards = entry(tuning, "towards"), downstream = entry(tuning, "downstream");
+  if (towards) options.towards = texts_of(towards), options.towards_count = (int64_t)Rf_xlength(towards);
+  cgmca_view coefficients;
+  if (downstream) coefficients = view_of(downstream), options.downstream_coefficients = &coefficients;
   need(cgmca_tune(views_of(X), (int)Rf_length(X), &options, &fit, &held.tuning));
   need(cgmca_tuning_fit(held.tuning, cgmca_tuning_chosen(held.tuning), &fit, &held.model));
   const int count = (int)cgmca_tuning_trials(held.tuning);
-  SEXP result = PROTECT(Rf_allocVector(VECSXP, 8));
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 10));
   SET_VECTOR_ELT(result, 0, Rf_allocVector(STRSXP, count));
+  SET_VECTOR_ELT(result, 8, Rf_allocVector(STRSXP, count));
   SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, count));
   SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, count));
   SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, count, CGMCA_CRITERIA));
@@ -306,6 +341,7 @@ static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
     trial.size = sizeof trial;
     need(cgmca_tuning_trial(held.tuning, i, &trial));
     SET_STRING_ELT(VECTOR_ELT(result, 0), i, Rf_mkChar(trial.covariance));
+    SET_STRING_ELT(VECTOR_ELT(result, 8), i, Rf_mkChar(trial.towards));
     REAL(VECTOR_ELT(result, 1))[i] = (double)trial.max_rank;
     REAL(VECTOR_ELT(result, 2))[i] = trial.ridge;
     for (int c = 0; c < CGMCA_CRITERIA; ++c) {
@@ -313,17 +349,14 @@ static SEXP r_tune(SEXP X, SEXP tuning, SEXP given) {
       REAL(VECTOR_ELT(result, 4))[i + c * count] = trial.standard_error[c];
     }
   }
-  SET_VECTOR_ELT(result, 5, Rf_allocVector(REALSXP, 4));
+  SET_VECTOR_ELT(result, 5, Rf_allocVector(REALSXP, 5));
   REAL(VECTOR_ELT(result, 5))[0] = (double)cgmca_tuning_chosen(held.tuning) + 1;
   REAL(VECTOR_ELT(result, 5))[1] = (double)cgmca_tuning_best(held.tuning) + 1;
   REAL(VECTOR_ELT(result, 5))[2] = (double)cgmca_tuning_alike(held.tuning);
   REAL(VECTOR_ELT(result, 5))[3] = cgmca_tuning_criterion(held.tuning) + 1;
-  int remarks = 0;
-  while (cgmca_tuning_remark(held.tuning, remarks)) ++remarks;
-  SET_VECTOR_ELT(result, 6, Rf_allocVector(STRSXP, remarks));
-  for (int i = 0; i < remarks; ++i) {
-    SET_STRING_ELT(VECTOR_ELT(result, 6), i, Rf_mkCharCE(cgmca_tuning_remark(held.tuning, i), CE_UTF8));
-  }
+  REAL(VECTOR_ELT(result, 5))[4] = cgmca_tuning_expected(held.tuning);
+  SET_VECTOR_ELT(result, 6, sentences(remark));
+  SET_VECTOR_ELT(result, 9, sentences(recommendation));
   SET_VECTOR_ELT(result, 7, bytes_of(held.model));
   remember(&held.model, VECTOR_ELT(result, 7));
   free_held();
@@ -423,12 +456,7 @@ static SEXP r_diagnose(SEXP bytes, SEXP X, SEXP rate) {
       SET_VECTOR_ELT(VECTOR_ELT(VECTOR_ELT(result, 2), i), j, diagnosis_array(names[j], i + 1));
     }
   }
-  int remarks = 0;
-  while (cgmca_diagnosis_remark(held.diagnosis, remarks)) ++remarks;
-  SET_VECTOR_ELT(result, 3, Rf_allocVector(STRSXP, remarks));
-  for (int i = 0; i < remarks; ++i) {
-    SET_STRING_ELT(VECTOR_ELT(result, 3), i, Rf_mkCharCE(cgmca_diagnosis_remark(held.diagnosis, i), CE_UTF8));
-  }
+  SET_VECTOR_ELT(result, 3, sentences(diagnosis_remark));
   free_held();
   UNPROTECT(1);
   return result;
@@ -458,6 +486,19 @@ static SEXP r_text(SEXP bytes, SEXP name, SEXP domain, SEXP i) {
   const char* text = cgmca_model_text(model_of(bytes), CHAR(STRING_ELT(name, 0)), Rf_asInteger(domain),
                                       (int64_t)Rf_asInteger(i) - 1);
   return text ? Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8)) : R_NilValue;
+}
+
+/* The names of a domain's features, or NULL */
+static SEXP r_features(SEXP bytes, SEXP domain) {
+  const cgmca_model* model = model_of(bytes);
+  const int d = (int)cgmca_model_features(model, Rf_asInteger(domain));
+  if (d == 0 || !cgmca_model_text(model, "feature", Rf_asInteger(domain), 0)) return R_NilValue;
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, d));
+  for (int i = 0; i < d; ++i) {
+    SET_STRING_ELT(names, i, Rf_mkCharCE(cgmca_model_text(model, "feature", Rf_asInteger(domain), i), CE_UTF8));
+  }
+  UNPROTECT(1);
+  return names;
 }
 
 static SEXP r_shape(SEXP bytes) { /* c(k, d_1, …, d_m) */
@@ -493,6 +534,7 @@ static const R_CallMethodDef routines[] = {
     {"C_bootstrap", (DL_FUNC)&r_bootstrap, 3}, {"C_diagnose", (DL_FUNC)&r_diagnose, 3},
     {"C_array", (DL_FUNC)&r_array, 4},       {"C_number", (DL_FUNC)&r_number, 2},
     {"C_text", (DL_FUNC)&r_text, 4},         {"C_shape", (DL_FUNC)&r_shape, 1},
+    {"C_features", (DL_FUNC)&r_features, 2},
     {"C_read", (DL_FUNC)&r_read, 1},         {"C_write", (DL_FUNC)&r_write, 2},
     {NULL, NULL, 0}};
 

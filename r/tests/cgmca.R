@@ -62,6 +62,16 @@ stopifnot(nrow(padded$variates$x) == 60, all(is.na(padded$variates$x[3, ])))
 fails("notFinite", cgmca(gone, Y, na.action = na.fail))
 fails("notFinite", cgmca(gone, Y, na.action = na.pass))
 
+# Samples that lack a block, features of any units, and shrinking towards the sample itself.
+partly <- cgmca(gone, Y, missing = "keep", ridge = 0.1, covariance = "identity:2")
+stopifnot(partly$nobs == 60, cgmca_verify(partly, gone, Y, missing = "keep")$certified)
+units <- X %*% diag(c(1, 10, 100, 1, 1, 1, 1))
+near(abs(scores(cgmca(units, Y, scale = TRUE, covariance = "identity:2"))),
+     abs(scores(cgmca(unname(X), Y, scale = TRUE, covariance = "identity:2"))), 1e-7)
+moved <- X + 3 + 0.05 * rnorm(420)
+same <- predict(cgmca(X, moved, towards = "identity", ridge = 1e6), moved, "response", from = "y", to = "x")
+near(same, sweep(moved, 2, colMeans(moved) - colMeans(X)), 1e-2)
+
 # Three blocks, fused; ridges and ranks for each.
 V <- X[, 1:3] + Y[, 1:3]
 three <- cgmca(blocks = list(optical = X, radar = Y, thermal = V), covariance = "identity:2", ridge = list(0, 0.1, "auto"))
@@ -73,6 +83,11 @@ stopifnot(cgmca_verify(model, X, Y)$certified)
 # Choosing and testing.
 cv <- cgmca_cv(X, Y, families = "correlation", ranks = c(1, 3), ridges = list(0, "auto"))
 stopifnot(nrow(cv$trials) == 4, cv$trials$covariance[cv$chosen] == "correlation:3", cv$model$ncomp == 3)
+for_sum <- cgmca_cv(X, X + 3 + 0.05 * rnorm(420), ranks = c(1, 3), ridges = c(0.01, 1), downstream = rep(1, 7))
+stopifnot(for_sum$criterion == "downstream", for_sum$expected > 0, length(for_sum$recommendation) >= 2)
+stopifnot("identity" %in% for_sum$trials$towards)
+classes <- cgmca_cv(X, Y, ranks = 1:2, ridges = 0, labels = factor(X[, 1] > 2), folds = 3, repeats = 1)
+stopifnot(classes$criterion == "classification")
 test <- cgmca_permutation(X, Y, permutations = 50)
 stopifnot(test$significant == 3, length(test$p.value) == 5)
 

@@ -1,5 +1,5 @@
 # A thin front to CMake: every target first installs what is missing (tools/install-deps), then configures and builds.
-.PHONY: all deps build demo test test-bare test-engines test-interop test-browser test-pip onnx octave r cuda test-gpu wheel deb docs docs-test
+.PHONY: all deps build demo test test-bare test-engines test-interop test-browser test-pip onnx octave r test-fronts cuda test-gpu wheel deb docs docs-test
 .PHONY: test-peers bench sanitize clang fuzz format tidy install clean
 
 PREFIX ?= /usr/local
@@ -52,6 +52,11 @@ octave: build
 r: build
 	@tools/install-deps r
 	@tests/fronts/check_r build
+
+# One model through R, the command line, Octave and ONNX Runtime.
+test-fronts: octave r
+	@tools/install-deps wheel
+	@python/tests/in_venv.sh onnx onnxruntime -- tests/fronts/test_chain.py
 
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build

@@ -9,9 +9,9 @@ function [A, B, r, U, V, stats] = canoncorr(X, Y)
 %   coefficients to 0. U, V, r and stats are the same. Where there are too few samples for the tests, stats is NaN.
 %
 %   Example:  [A, B, r, U, V, stats] = cgmca.canoncorr(X, Y);
-  bytes = cgmca_mex('fit', {cgmca.internal.matrix(X), cgmca.internal.matrix(Y)}, struct('covariance', 'identity'));
-  model = cgmca.internal.model(bytes);
-  ranks = cgmca_mex('array', bytes, 'ranks', 0, 0);
+  model = cgmca.internal.model('fit', {cgmca.internal.matrix(X), cgmca.internal.matrix(Y)}, ...
+                               struct('covariance', 'identity'));
+  ranks = model.ranks;
   if ranks(1) < size(X, 2), warning('cgmca:canoncorr:NotFullRank', 'X is not full rank.'); end
   if ranks(2) < size(Y, 2), warning('cgmca:canoncorr:NotFullRank', 'Y is not full rank.'); end
   d = min(ranks);
@@ -22,7 +22,7 @@ function [A, B, r, U, V, stats] = canoncorr(X, Y)
   if nargout < 6, return, end
   tests = NaN(25, d);
   try
-    tests = cgmca_mex('array', bytes, 'tests', 0, 0)';
+    tests = cgmca_mex('array', model.bytes, 'tests', 0, 0)';
   catch problem
     warning('cgmca:canoncorr:stats', '%s', problem.message);
   end

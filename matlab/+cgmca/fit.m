@@ -30,6 +30,6 @@ function model = fit(varargin)
 %
 %   See also cgmca.translate, cgmca.apply, cgmca.tune, cgmca.verify.
   [X, options] = cgmca.internal.samples(varargin);
-  model = cgmca.internal.model(cgmca_mex('fit', X, options));
+  model = cgmca.internal.model('fit', X, options);
   cgmca.internal.warn(model);
 end

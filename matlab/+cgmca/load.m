@@ -1,5 +1,5 @@
 function model = load(path)
 %LOAD  Reads a model of cgmca.save, of the command line, of Python or of R.
 %   Example:  model = cgmca.load('m');
-  model = cgmca.internal.model(cgmca_mex('load', char(path)));
+  model = cgmca.internal.model('load', char(path));
 end

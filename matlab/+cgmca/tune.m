@@ -23,12 +23,12 @@ function [model, result] = tune(varargin)
   how = struct('families', {families}, 'ranks', double(given.Ranks), 'max_ranks', double(given.MaxRanks), ...
                'ridges', double(given.Ridges), 'criterion', given.Criterion, 'labels', classes_of(given.Labels), ...
                'downstream', double(given.Downstream), 'towards', {towards}, 'folds', given.Folds, 'repeats', given.Repeats, 'seed', given.FoldSeed);
-  [trials, numbers, remarks, bytes, recommendation] = cgmca_mex('tune', X, how, options);
+  [trials, numbers, remarks, recommendation, bytes, model] = cgmca_mex('tune', X, how, options);
   criteria = {'distance', 'translation', 'translation-to-2', 'classification', 'likelihood', 'partner', 'downstream'};
   result = struct('trials', trials, 'chosen', numbers(1), 'best', numbers(2), 'alike', numbers(3), ...
                   'criterion', criteria{numbers(4)}, 'expected', numbers(5), 'remarks', {remarks}, ...
                   'recommendation', {recommendation});
-  model = cgmca.internal.model(bytes);
+  model.bytes = bytes;
   cgmca.internal.warn(model);
 end
 

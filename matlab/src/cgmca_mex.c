@@ -2,7 +2,8 @@
    interface where they lie, and turns a status into an error with an identifier, after everything is freed.
 
    A model is the bytes of its file, a row of uint8: it can be copied, compared and saved like every value. The model of
-   the last call is kept, so that the next call with the same bytes need not read them again. */
+   the last call is kept with the header of its file, which holds the checksum of all its bytes, so that the next call with
+   the same bytes need not read them again. */
 #include <cgmca/cgmca.h>
 #include <mex.h>
 #include <stdio.h>
@@ -16,12 +17,13 @@ static struct {
   cgmca_model* model;
   cgmca_translation* translation;
   cgmca_tuning* tuning;
+  int outputs; /* that the call asks for */
 } held;
 
 static struct {
   cgmca_model* model;
-  char* bytes;
-  size_t size;
+  char* header;
+  size_t size; /* of the whole file */
 } last;
 
 static void free_held(void) {
@@ -33,7 +35,7 @@ static void free_held(void) {
 
 static void forget_last(void) {
   cgmca_model_free(last.model);
-  free(last.bytes);
+  free(last.header);
   memset(&last, 0, sizeof last);
 }
 
@@ -200,21 +202,30 @@ static mxArray* bytes_of(const cgmca_model* model) {
   return bytes;
 }
 
-/* Keeps the model of these bytes, which is taken from *model. */
-static void remember(cgmca_model** model, const void* bytes, size_t size) {
-  forget_last();
-  last.model = *model, *model = NULL;
-  last.bytes = malloc(size);
-  if (last.bytes) memcpy(last.bytes, bytes, size), last.size = size;
+/* The first bytes of a model's file: its length in eight bytes, and the header itself. */
+static size_t header_size(const unsigned char* bytes, size_t size) {
+  unsigned long long length = 0;
+  for (int i = 7; i >= 0 && size >= 8; --i) length = length << 8 | bytes[i];
+  return size < 8 || length > size - 8 ? size : 8 + (size_t)length;
 }
 
-static const cgmca_model* model_of(const mxArray* bytes) {
-  const size_t size = mxGetNumberOfElements(bytes);
-  if (!mxIsUint8(bytes)) raise_error("invalidInput", "the model's bytes are not of class uint8");
-  if (last.model && last.size == size && memcmp(last.bytes, mxGetData(bytes), size) == 0) return last.model;
+/* Keeps the model of these bytes, which is taken from *model. */
+static void remember(cgmca_model** model, const void* bytes, size_t size) {
+  const size_t header = header_size(bytes, size);
+  forget_last();
+  last.model = *model, *model = NULL, last.size = size;
+  last.header = malloc(header);
+  if (last.header) memcpy(last.header, bytes, header);
+}
+
+static const cgmca_model* model_of(const mxArray* given) {
+  const size_t size = mxGetNumberOfElements(given);
+  if (!mxIsUint8(given)) raise_error("invalidInput", "the model's bytes are not of class uint8");
+  const void* bytes = mxGetData(given);
+  if (last.header && last.size == size && memcmp(last.header, bytes, header_size(bytes, size)) == 0) return last.model;
   cgmca_model* model = NULL;
-  need(cgmca_model_from_memory(mxGetData(bytes), size, &model));
-  remember(&model, mxGetData(bytes), size);
+  need(cgmca_model_from_memory(bytes, size, &model));
+  remember(&model, bytes, size);
   return last.model;
 }
 
@@ -227,14 +238,82 @@ static mxArray* array_of(const cgmca_model* model, const char* name, int domain,
   return result;
 }
 
-static void do_fit(mxArray** out, const mxArray** in) { /* cell of matrices, options → bytes */
+static mxArray* row_of(const cgmca_model* model, const char* name) {
+  int64_t rows = 0, columns = 0;
+  need(cgmca_model_array(model, name, 0, 0, &rows, &columns, NULL));
+  cgmca_buffer buffer;
+  mxArray* row = result_matrix(columns, rows, 0, 0, &buffer);
+  const cgmca_buffer turned = {buffer.data, rows, columns, 1, 1, 0}; /* one column, written to a row */
+  need(cgmca_model_array(model, name, 0, 0, &rows, &columns, &turned));
+  return row;
+}
+
+static mxArray* text_value(const cgmca_model* model, const char* name, int domain, int64_t i) {
+  const char* text = cgmca_model_text(model, name, domain, i);
+  return text ? mxCreateString(text) : NULL;
+}
+
+static mxArray* number_value(const cgmca_model* model, const char* name) {
+  double value = 0;
+  need(cgmca_model_number(model, name, &value));
+  return mxCreateDoubleScalar(value);
+}
+
+/* What users see of the last model, but for its bytes. */
+static mxArray* description(void) {
+  static const char* names[] = {"k", "features", "samples", "covariance", "names", "A", "b",
+                                "correlations", "ranks", "objective", "bound", "warnings"};
+  const cgmca_model* model = last.model;
+  const int m = cgmca_model_domains(model);
+  mxArray* seen = mxCreateStructMatrix(1, 1, 12, names);
+  mxArray *features = mxCreateDoubleMatrix(1, (mwSize)m, mxREAL), *covariance = mxCreateCellMatrix(1, (mwSize)m);
+  mxArray *named = mxCreateCellMatrix(1, (mwSize)m), *A = mxCreateCellMatrix(1, (mwSize)m);
+  mxArray* b = mxCreateCellMatrix(1, (mwSize)m);
+  for (int i = 0; i < m; ++i) {
+    char number[32];
+    snprintf(number, sizeof number, "domain %d", i + 1);
+    mxArray* name = text_value(model, "name", i + 1, 0);
+    mxGetPr(features)[i] = (double)cgmca_model_features(model, i + 1);
+    mxSetCell(covariance, (mwIndex)i, text_value(model, "covariance", i + 1, 0));
+    mxSetCell(named, (mwIndex)i, name && !mxIsEmpty(name) ? name : mxCreateString(number));
+    if (cgmca_model_features(model, i + 1) == 0) continue;
+    mxSetCell(A, (mwIndex)i, array_of(model, "matrix", i + 1, 0));
+    mxSetCell(b, (mwIndex)i, array_of(model, "offset", i + 1, 0));
+  }
+  int64_t count = 0;
+  while (cgmca_model_text(model, "warning", 1, count)) ++count;
+  mxArray* warnings = mxCreateCellMatrix(count > 0 ? 1 : 0, (mwSize)count);
+  for (int64_t i = 0; i < count; ++i) mxSetCell(warnings, (mwIndex)i, text_value(model, "warning", 1, i));
+  mxArray* values[] = {mxCreateDoubleScalar((double)cgmca_model_dimension(model)),
+                       features,
+                       number_value(model, "samples"),
+                       covariance,
+                       named,
+                       A,
+                       b,
+                       row_of(model, "correlations"),
+                       row_of(model, "ranks"),
+                       number_value(model, "objective"),
+                       number_value(model, "bound"),
+                       warnings};
+  for (int i = 0; i < 12; ++i) mxSetField(seen, 0, names[i], values[i]);
+  return seen;
+}
+
+/* The bytes of held.model and, if it is asked for, its description. It becomes the last model. */
+static void give_model(mxArray** bytes, mxArray** seen) {
+  *bytes = bytes_of(held.model);
+  remember(&held.model, mxGetData(*bytes), mxGetNumberOfElements(*bytes));
+  if (seen) *seen = description();
+}
+
+static void do_fit(mxArray** out, const mxArray** in) { /* cell of matrices, options → bytes, description */
   int domains = 0;
   const cgmca_fit_options options = options_of(in[1]);
   const cgmca_view* X = views_of(in[0], number_field(in[1], "columns", 0) != 0, &domains);
   if (domains > MOST) raise_error("invalidInput", "more than 64 domains");
   need(cgmca_fit(X, domains, &options, &held.model));
-  out[0] = bytes_of(held.model);
-  remember(&held.model, mxGetData(out[0]), mxGetNumberOfElements(out[0]));
+  give_model(&out[0], held.outputs > 1 ? &out[1] : NULL);
 }
 
 static void do_apply(mxArray** out, const mxArray** in) { /* bytes, domain, X, by columns → Z */
@@ -345,8 +424,8 @@ static mxArray* sentences_of(const cgmca_tuning* tuning, const char* (*of)(const
   return cell;
 }
 
-/* cell of matrices, tune options, fit options → trials, [chosen best alike criterion expected], cell of remarks, bytes,
-   cell of recommendations */
+/* cell of matrices, tune options, fit options → trials, [chosen best alike criterion expected], cell of remarks, cell of
+   recommendations, bytes, description */
 static void do_tune(mxArray** out, const mxArray** in) {
   int domains = 0;
   const cgmca_fit_options fit = options_of(in[2]);
@@ -383,9 +462,8 @@ static void do_tune(mxArray** out, const mxArray** in) {
   mxGetPr(out[1])[3] = cgmca_tuning_criterion(held.tuning) + 1;
   mxGetPr(out[1])[4] = cgmca_tuning_expected(held.tuning);
   out[2] = sentences_of(held.tuning, cgmca_tuning_remark);
-  out[3] = bytes_of(held.model);
-  out[4] = sentences_of(held.tuning, cgmca_tuning_recommendation);
-  remember(&held.model, mxGetData(out[3]), mxGetNumberOfElements(out[3]));
+  out[3] = sentences_of(held.tuning, cgmca_tuning_recommendation);
+  give_model(&out[4], &out[5]);
 }
 
 static void do_array(mxArray** out, const mxArray** in) { /* bytes, name, domain, other → matrix */
@@ -404,18 +482,9 @@ static void do_text(mxArray** out, const mxArray** in) { /* bytes, name, domain,
   out[0] = mxCreateString(text ? text : "");
 }
 
-static void do_shape(mxArray** out, const mxArray** in) { /* bytes → [k, d_1, …, d_m] */
-  const cgmca_model* model = model_of(in[0]);
-  const int m = cgmca_model_domains(model);
-  out[0] = mxCreateDoubleMatrix(1, (mwSize)m + 1, mxREAL);
-  mxGetPr(out[0])[0] = (double)cgmca_model_dimension(model);
-  for (int i = 1; i <= m; ++i) mxGetPr(out[0])[i] = (double)cgmca_model_features(model, i);
-}
-
-static void do_load(mxArray** out, const mxArray** in) { /* path → bytes */
+static void do_load(mxArray** out, const mxArray** in) { /* path → bytes, description */
   need(cgmca_model_load(string_of(in[0]), &held.model));
-  out[0] = bytes_of(held.model);
-  remember(&held.model, mxGetData(out[0]), mxGetNumberOfElements(out[0]));
+  give_model(&out[0], held.outputs > 1 ? &out[1] : NULL);
 }
 
 static void do_save(mxArray** out, const mxArray** in) { /* bytes, path */
@@ -433,11 +502,11 @@ static const struct {
   int inputs, outputs;
   void (*run)(mxArray** out, const mxArray** in);
 } commands[] = {
-    {"fit", 2, 1, do_fit},       {"apply", 4, 1, do_apply},   {"translate", 9, 3, do_translate},
+    {"fit", 2, 2, do_fit},       {"apply", 4, 1, do_apply},   {"translate", 9, 3, do_translate},
     {"invert", 6, 1, do_invert}, {"fuse", 5, 1, do_fuse},     {"verify", 3, 1, do_verify},
-    {"tune", 3, 5, do_tune},     {"array", 4, 1, do_array},   {"number", 2, 1, do_number},
-    {"text", 4, 1, do_text},     {"shape", 1, 1, do_shape},   {"load", 1, 1, do_load},
-    {"save", 2, 0, do_save},     {"version", 0, 1, do_version},
+    {"tune", 3, 6, do_tune},     {"array", 4, 1, do_array},   {"number", 2, 1, do_number},
+    {"text", 4, 1, do_text},     {"load", 1, 2, do_load},     {"save", 2, 0, do_save},
+    {"version", 0, 1, do_version},
 };
 
 void mexFunction(int nlhs, mxArray* plhs[], int nrhs, const mxArray* prhs[]) {
@@ -455,6 +524,7 @@ void mexFunction(int nlhs, mxArray* plhs[], int nrhs, const mxArray* prhs[]) {
     if (nrhs != commands[i].inputs + 1 || nlhs > commands[i].outputs) {
       raise_error("usage", "cgmca_mex is for the functions of the package cgmca: see help cgmca");
     }
+    held.outputs = nlhs;
     commands[i].run(plhs, prhs + 1);
     free_held();
     return;

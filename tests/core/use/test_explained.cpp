@@ -59,8 +59,8 @@ TEST(Explained, R2OfEachFeatureIsThatOfItsTranslation) {
       const Matrix& X = to == Domain::one ? X1 : X2;
       const Matrix error = X - translate(model, other(to), to, to == Domain::one ? X2 : X1);
       MeasuredR2 measured(model, to);
-      measured.add(X1.leftCols(13), X2.leftCols(13));
-      measured.add(X1.rightCols(27), X2.rightCols(27));
+      measured.add({X1.leftCols(13), X2.leftCols(13)});
+      measured.add({X1.rightCols(27), X2.rightCols(27)});
       const Vector found = measured.value().features, claimed = translation_r2(model, to).features;
       for (Index f = 0; f < X.rows(); ++f) {
         if (to == Domain::one && f == 3) {
@@ -92,7 +92,7 @@ TEST(Explained, R2OfOtherPairsMayBeNegative) {
   const Model model = fit(X1, X2, Covariance::identity(3), Covariance::identity(3));
   const Matrix moved = X2.array() + 1e4;
   MeasuredR2 measured(model, Domain::two);
-  measured.add(X1, moved);
+  measured.add({X1, moved});
   const Matrix error = moved - translate(model, Domain::one, Domain::two, X1);
   const double expected = 1 - error.row(0).squaredNorm() / testing::centred(moved).row(0).squaredNorm();
   EXPECT_LT(expected, -1e3);

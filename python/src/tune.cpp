@@ -29,7 +29,7 @@ py::tuple describe(const Score& score) { return py::make_tuple(score.mean, score
 py::dict describe(const std::array<Score, kCriteria.size()>& scores) {
   py::dict all;
   for (const Criterion one : kCriteria) {
-    all[name(one)] = describe(scores[one]);
+    all[name(one)] = describe(scores[static_cast<std::size_t>(one)]);
   }
   return all;
 }

@@ -43,7 +43,7 @@ onnx: build
 	@tools/install-deps wheel
 	@python/tests/in_venv.sh onnx onnxruntime -- python/tests/model/test_onnx.py tests/cli/test_export_onnx.py
 
-# MATLAB's and Octave's functions, built, tested and packed for Octave: build/matlab/cgmca-octave.tar.gz.
+# MATLAB's and Octave's functions, built and tested; the package for pkg install is build/octave/cgmca-octave.tar.gz.
 octave: build
 	@tools/install-deps octave
 	@tests/fronts/check_octave build
@@ -153,11 +153,11 @@ tidy: build
 	@tools/install-deps clang
 	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P 2 -n 1 clang-tidy -p build --quiet
 
-# Builds the libraries and the command line, nothing else.
+# Builds the libraries, the command line and the package for Octave's pkg install, nothing else.
 install:
 	@tools/install-deps
 	@test -f build/build.ninja || cmake --preset release -DCGMCA_TESTS=OFF -DCGMCA_PYTHON_PACKAGE=OFF
-	@cmake --build --preset release --target cgmca cgmca_c cgmca_image cgmca_io cgmca_cli
+	@cmake --build --preset release --target cgmca cgmca_c cgmca_image cgmca_io cgmca_cli octave_package
 	@cmake --install build --prefix $(PREFIX)
 
 clean:

@@ -14,8 +14,8 @@ from conftest import ROOT
 
 MODULES = ["cgmca"] + [module.name for module in pkgutil.walk_packages(cgmca.__path__, "cgmca.")]
 # The examples of the estimators count as those of the folder that pickles name.
-WITHOUT_EXAMPLES = {"cgmca._estimators.estimator", "cgmca._estimators.fitting", "cgmca._model.plotting",
-                    "cgmca._model.statistics_plots", "cgmca.datasets", "cgmca.mpi", "cgmca.spark"}
+WITHOUT_EXAMPLES = {"cgmca._estimators.estimator", "cgmca._estimators.fitting", "cgmca._estimators.intake",
+                    "cgmca._model.plotting", "cgmca._model.statistics_plots", "cgmca.datasets", "cgmca.mpi", "cgmca.spark"}
 PUBLIC = [getattr(cgmca, name) for name in cgmca.__all__ if name != "__version__"]
 
 

@@ -4,8 +4,8 @@
     tests/docs/run_blocks.py BUILD_FOLDER [PAGE…]
 
 Blocks of a page share a folder, which holds the files that `furnish` makes, and run in their order: sh and python as
-they stand, c, matlab and r where the languages are installed (make octave, make r). cpp blocks, and examples in headers, are compiled into one program and
-run in it. A page may say why its next block is not run:  <!-- not run: REASON -->
+they stand, c as well, matlab and r where `make octave` and `make r` have been run. cpp blocks, and examples in headers,
+are compiled into one program and run in it. A page may say why its next block is not run:  <!-- not run: REASON -->
 """
 
 import json
@@ -164,10 +164,10 @@ def run_page(page, build, folder):
             continue
         if kind not in ("sh", "python", "matlab", "r", "c"):
             raise SystemExit(f"{page}: a block of an unknown kind '{kind}'; known are sh, python, cpp, c, matlab, r, {SHOWN}")
-        if reason is None and kind == "matlab" and shutil.which("octave-cli") is None:
-            reason = "no Octave"
-        if reason is None and kind == "r" and shutil.which("Rscript") is None:
-            reason = "no R"
+        if reason is None and kind == "matlab" and not (build / "matlab/cgmca_mex.mex").exists():
+            reason = "make octave has not been run"
+        if reason is None and kind == "r" and not (build / "r/library/cgmca").exists():
+            reason = "make r has not been run"
         if reason is not None:
             skipped.append(reason)
             continue

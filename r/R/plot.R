@@ -81,7 +81,7 @@ plot_ave <- function(x, main = "variance explained by the blocks' own scores", .
   most <- min(30L, max(lengths(x$prop_expl_var)))
   shares <- sapply(x$prop_expl_var, function(one) c(one, rep(NA, most))[seq_len(most)])
   barplot(t(matrix(shares, nrow = most)), beside = TRUE, names.arg = seq_len(most), xlab = "canonical score",
-          ylab = "share of variance", legend.text = names(x$prop_expl_var), main = main, ...)
+          ylab = "share of variance", ylim = c(0, 1.1 * max(shares, na.rm = TRUE)), legend.text = names(x$prop_expl_var), main = main, ...)
 }
 
 biplot.cgmca <- function(x, block = 1, comp = c(1, min(2, x$ncomp)), most = 30L, main = NULL, ...) {
@@ -93,8 +93,10 @@ biplot.cgmca <- function(x, block = 1, comp = c(1, min(2, x$ncomp)), most = 30L,
   at <- at[, rep(pmin(comp, ncol(at)), length.out = 2), drop = FALSE]
   at[is.na(at)] <- 0
   shown <- strongest(at, most)
-  plot.default(Z[, 1], Z[, 2], col = "grey50", xlab = colnames(Z)[1], ylab = colnames(Z)[2], main = main, ...)
   scale <- 0.9 * max(abs(Z), na.rm = TRUE)
+  limits <- function(i) range(Z[, i], 1.15 * scale * at[shown, i], 0, na.rm = TRUE)
+  plot.default(Z[, 1], Z[, 2], col = "grey50", xlim = limits(1), ylim = limits(2), xlab = colnames(Z)[1],
+               ylab = colnames(Z)[2], main = main, ...)
   arrows(0, 0, scale * at[shown, 1], scale * at[shown, 2], length = 0.05, col = 2)
   text(scale * at[shown, 1], scale * at[shown, 2], labels_of(rownames(at), nrow(at), "v")[shown], col = 2, cex = 0.7, pos = 3)
   say_if_fewer(length(shown), nrow(at))

@@ -82,7 +82,8 @@ summary.cgmca_permutation <- function(object, ...) {
 
 plot.cgmca_permutation <- function(x, main = "Permutation test", ...) {
   plot.default(seq_along(x$p.value), x$p.value, ylim = c(0, 1), xlab = "direction", ylab = "p", main = main,
-               pch = ifelse(seq_along(x$p.value) <= x$significant, 19, 1), ...)
+               pch = ifelse(seq_along(x$p.value) <= x$significant, 19, 1), xaxt = "n", ...)
+  axis(1, unique(round(pretty(seq_along(x$p.value)))))
   abline(h = x$level, lty = 2)
   invisible(x)
 }

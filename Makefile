@@ -53,10 +53,11 @@ r: build
 	@tools/install-deps r
 	@tests/fronts/check_r build
 
-# One model through R, the command line, Octave and ONNX Runtime.
+# One model through R, the command line, Octave and ONNX Runtime; valgrind over C, Octave and R.
 test-fronts: octave r
-	@tools/install-deps wheel
+	@tools/install-deps fronts
 	@python/tests/in_venv.sh onnx onnxruntime -- tests/fronts/test_chain.py
+	@tests/fronts/check_memory build
 
 # The test suites of scikit-learn, statsmodels, mvlearn and cca-zoo, from PyPI, against our estimators in place of theirs.
 test-peers: build

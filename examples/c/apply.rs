@@ -12,10 +12,7 @@ extern "C" {
 }
 
 fn check(status: c_int) {
-    if status != 0 {
-        eprintln!("{}", unsafe { CStr::from_ptr(cgmca_last_message()) }.to_string_lossy());
-        std::process::exit(1);
-    }
+    assert!(status == 0, "{}", unsafe { CStr::from_ptr(cgmca_last_message()) }.to_string_lossy());
 }
 
 fn main() {

@@ -69,6 +69,19 @@ def standardized(A):
     return (A - A.mean(0)) / A.std(0)
 
 
+@pytest.mark.parametrize("name", ["linnerud", "iris", "diabetes"])
+def test_redundancy_is_that_of_cca_zoo(name):
+    linear, metrics = pytest.importorskip("cca_zoo.linear"), pytest.importorskip("cca_zoo.metrics")
+    X, Y = data_sets()[name]
+    k = min(X.shape[1], Y.shape[1])
+    scores = linear.CCA(n_components=k).fit([X, Y]).transform([X, Y])
+    theirs = metrics.redundancy_index(metrics.factor_loadings([X, Y], scores), metrics.pairwise_correlations(scores))
+    found = cgmca.MCA().fit(X, Y).explained_
+    for of in (1, 2):
+        for by in (1, 2):
+            np.testing.assert_allclose(found.shares(of, by=by).standardized.alone[:k], theirs[of - 1, by - 1], rtol=1e-9)
+
+
 def test_redundancy_is_the_mean_r2_of_regressions_and_sums():
     X, Y = data_sets()["diabetes"]
     found = cgmca.MCA().fit(X, Y).explained_

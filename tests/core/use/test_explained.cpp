@@ -1,5 +1,6 @@
 // Shares of variance, structure correlations, importance: what a model says of its features.
 #include <Eigen/LU>
+#include <cgmca/correlation_tests.hpp>
 #include <cgmca/explained.hpp>
 
 #include <algorithm>
@@ -119,6 +120,57 @@ TEST(Explained, RedundancyIsThePublishedOneOfLinnerud) {
   expect(Domain::one, Domain::two, Vector{{0.2854, 0.0099, 0.0016}}, 0.2969);
   expect(Domain::two, Domain::two, Vector{{0.4081, 0.4345, 0.1574}}, 1);
   expect(Domain::two, Domain::one, Vector{{0.2584, 0.0175, 0.0008}}, 0.2767);
+}
+
+// Rohwer's 69 children, five learning tasks beside three tests of ability (Timm 1975, heplots). candisc prints
+// redundancies .173424 .042113 .007966 (sum .223503) and .22491 .03688 .01564 (.27743), Wilks .44011 and F 3.8961 of 15
+// and 168.8; further digits are those of cca-zoo 4.0.1's redundancy_index.
+TEST(Explained, OfRohwerIsWhatCandiscAndCcaZooPublish) {
+  Matrix tasks(5, 69), ability(3, 69);
+  // clang-format off
+  tasks <<
+      1, 5, 0, 0, 2, 2, 0, 0, 0, 3, 8, 5, 1, 2, 3, 0, 7, 0, 12, 3, 0, 4, 4, 0, 0, 3, 1, 2, 0, 8, 2, 7, 2, 0, 1, 6,
+      0, 0, 7, 7, 6, 20, 4, 6, 5, 3, 16, 5, 2, 1, 11, 0, 5, 1, 1, 0, 4, 4, 1, 5, 4, 5, 0, 4, 5, 4, 4, 2, 5,
+      2, 14, 10, 2, 7, 15, 1, 0, 0, 2, 16, 4, 12, 1, 12, 2, 12, 6, 8, 9, 7, 6, 9, 2, 1, 8, 18, 11, 10, 10, 12, 11,
+      5, 1, 0, 4, 6, 10, 3, 9, 11, 7, 11, 7, 2, 5, 12, 3, 11, 4, 5, 0, 8, 6, 9, 13, 6, 5, 6, 8, 5, 7, 4, 17, 8, 7,
+      7, 6, 10,
+      6, 14, 21, 5, 11, 21, 20, 10, 7, 21, 15, 7, 13, 12, 20, 5, 21, 6, 19, 15, 9, 20, 14, 4, 16, 18, 19, 9, 7,
+      28, 5, 18, 10, 14, 10, 23, 6, 8, 21, 17, 16, 21, 18, 17, 11, 14, 16, 17, 10, 14, 18, 3, 11, 10, 12, 13, 14,
+      16, 15, 14, 11, 17, 8, 21, 20, 19, 10, 14, 18,
+      12, 30, 16, 17, 26, 34, 23, 19, 16, 26, 35, 15, 27, 20, 26, 14, 35, 14, 27, 18, 14, 26, 23, 11, 15, 28, 34,
+      23, 12, 32, 25, 29, 23, 19, 18, 31, 15, 21, 28, 31, 27, 28, 32, 26, 22, 24, 27, 25, 26, 25, 27, 16, 12, 28,
+      30, 19, 27, 21, 23, 25, 16, 26, 16, 27, 28, 20, 23, 25, 27,
+      16, 27, 16, 8, 17, 25, 18, 14, 13, 25, 24, 14, 21, 17, 22, 8, 27, 16, 26, 10, 18, 26, 23, 8, 17, 21, 23, 11,
+      8, 32, 14, 21, 24, 12, 18, 26, 14, 22, 21, 30, 25, 16, 29, 23, 23, 20, 30, 24, 22, 19, 22, 11, 15, 23, 18,
+      16, 19, 24, 28, 24, 22, 15, 14, 31, 26, 13, 19, 17, 26;
+  ability <<
+      49, 47, 11, 9, 69, 35, 6, 8, 49, 8, 47, 6, 14, 30, 4, 24, 19, 45, 22, 16, 32, 37, 47, 5, 6, 60, 58, 6, 16,
+      45, 9, 69, 35, 19, 58, 58, 79, 24, 8, 88, 82, 90, 77, 58, 14, 1, 98, 8, 88, 4, 14, 38, 4, 64, 88, 14, 99,
+      50, 36, 88, 14, 24, 24, 24, 50, 8, 98, 98, 50,
+      48, 76, 40, 52, 63, 82, 71, 68, 74, 70, 70, 61, 54, 55, 54, 40, 66, 54, 64, 47, 48, 52, 74, 57, 57, 80, 78,
+      70, 47, 94, 63, 76, 59, 55, 74, 71, 54, 68, 82, 82, 91, 82, 100, 100, 96, 63, 91, 87, 105, 87, 76, 66, 74,
+      68, 98, 63, 94, 82, 89, 80, 61, 102, 71, 102, 96, 55, 96, 74, 78,
+      8, 13, 13, 9, 15, 14, 21, 8, 11, 15, 15, 11, 12, 13, 10, 14, 13, 10, 14, 16, 16, 14, 19, 12, 10, 11, 13, 16,
+      14, 19, 11, 16, 11, 8, 14, 17, 14, 15, 11, 13, 18, 13, 15, 13, 12, 10, 18, 10, 21, 14, 16, 14, 15, 13, 16,
+      15, 16, 18, 15, 19, 11, 20, 12, 16, 13, 16, 18, 15, 19;
+  // clang-format on
+  const Model model = fit(tasks, ability, Covariance::identity(3), Covariance::identity(3));
+  const Vector sigma = model.certificate.singular_B.head(3);
+  EXPECT_LT((sigma - Vector{{0.67033, 0.38366, 0.25065}}).cwiseAbs().maxCoeff(), 5e-6);
+  const FTest wilks = correlation_tests(model).front().wilks;
+  EXPECT_NEAR(wilks.value, 0.44011, 5e-6);
+  EXPECT_NEAR(wilks.F, 3.8961, 5e-5);
+  EXPECT_EQ(wilks.df1, 15);
+  EXPECT_NEAR(wilks.df2, 168.8, 0.05);
+  EXPECT_NEAR(wilks.p, 5.535e-06, 5e-10);
+  const Shares of_tasks = explained(model, Domain::one, Domain::two).standardized;
+  const Shares of_ability = explained(model, Domain::two, Domain::one).standardized;
+  EXPECT_LT((of_tasks.alone - Vector{{0.173424031752731, 0.042112687065566, 0.007966130765258}}).norm(), 1e-14);
+  EXPECT_LT((of_ability.alone - Vector{{0.224906922711529, 0.036884014002633, 0.015636155384646}}).norm(), 1e-14);
+  EXPECT_NEAR(of_tasks.total(), 0.223502849583555, 1e-14);
+  EXPECT_NEAR(of_ability.total(), 0.277427092098808, 1e-14);
+  const Vector adequacy = explained(model, Domain::one, Domain::one).standardized.alone;
+  EXPECT_LT((adequacy - Vector{{0.3859561333339, 0.286105932440824, 0.126799168600724}}).norm(), 1e-14);
 }
 
 // All scores of a domain carry all of it; those of another domain explain what a regression on it explains.

@@ -29,6 +29,34 @@ def _names(estimator: Any, domain: int) -> Sequence[str]:
     return names or [f"x{domain}_{f + 1}" for f in range(estimator._fitted().features(domain))]
 
 
+def _titled(estimator: Any) -> Sequence[str]:
+    """Names of the domains that tell what they are: "domain 1" where none was given."""
+    return [f"domain {number}" if called == str(number) else called
+            for number, called in enumerate(_called(estimator), start=1)]
+
+
+def _whole_ticks(axis: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+class _Labels:
+    """Writes names beside points, but not upon each other; those that have no room are left out."""
+
+    def __init__(self, ax: Any, width: float, height: float) -> None:
+        self._ax, self._width, self._height, self._taken = ax, width, height, []
+
+    def add(self, name: str, at: Any, color: Any) -> None:
+        name = _shortened(name)
+        right = at[0] + len(name) * self._width
+        if any(at[0] < other and right > left and abs(at[1] - height) < self._height
+               for left, other, height in self._taken):
+            return
+        self._taken.append((at[0], right, at[1]))
+        self._ax.annotate(name, at, xytext=(3, 3), textcoords="offset points", fontsize="x-small", color=color)
+
+
 def _shortened(name: str, most: int = 22) -> str:
     return name if len(name) <= most else name[:most // 2] + "…" + name[-(most - most // 2 - 1):]
 
@@ -57,18 +85,19 @@ def plot_scores(estimator: Any, X: Any, y: Optional[ArrayLike] = None, labels: O
                 ends = other[:, [i, j]]
                 ax.plot(np.c_[own[:, 0], ends[:, 0]].T, np.c_[own[:, 1], ends[:, 1]].T, color="0.75", linewidth=0.6,
                         zorder=1)
-                ax.scatter(*ends.T, s=10, marker="x", color="0.5", zorder=2)
+                ax.scatter(*ends.T, s=10, marker="x", color="0.5", zorder=2, label=_titled(estimator)[number - 1])
     classes = np.zeros(len(own), int) if labels is None else np.asarray(labels)
     if len(classes) != len(own):
         raise ValueError(f"{len(classes)} labels for {len(own)} samples")
     for label in np.unique(classes):
         marks = own[classes == label]
-        points = ax.scatter(*marks.T, s=14, alpha=0.8, label=None if labels is None else str(label), zorder=3)
+        points = ax.scatter(*marks.T, s=14, alpha=0.8, zorder=3,
+                            label=(_titled(estimator)[domain - 1] if arrows else None) if labels is None else str(label))
         if labels is not None and len(marks) > 2:
             ax.plot(*_ellipse(marks), color=points.get_facecolor()[0], linewidth=1.2, zorder=2)
-    if labels is not None:
+    if labels is not None or arrows:
         ax.legend(fontsize="small")
-    ax.set(xlabel=f"score {i + 1}", ylabel=f"score {j + 1}", title=_called(estimator)[domain - 1])
+    ax.set(xlabel=f"score {i + 1}", ylabel=f"score {j + 1}", title=_titled(estimator)[domain - 1])
     return ax
 
 
@@ -107,15 +136,15 @@ def plot_circle(estimator: Any, *, directions: Tuple[int, int] = (1, 2), n_featu
         ax.plot(radius * np.cos(angle), radius * np.sin(angle), color="0.7", linewidth=1)
     ax.axhline(0, color="0.85", linewidth=1, zorder=0)
     ax.axvline(0, color="0.85", linewidth=1, zorder=0)
-    for domain, called in enumerate(_called(estimator), start=1):
+    labels = _Labels(ax, 0.035, 0.07)
+    for domain, called in enumerate(_titled(estimator), start=1):
         i, j = _plane(directions, estimator._fitted().weights(domain).shape[0])
         a, names = _circle(estimator, domain, i, j), _names(estimator, domain)
         chosen = _strongest(np.hypot(*a.T), n_features)
         points = ax.scatter(*a[chosen].T, s=16, label=called)
         for f in chosen:
-            ax.annotate(_shortened(names[f]), a[f], xytext=(3, 3), textcoords="offset points", fontsize="x-small",
-                        color=points.get_facecolor()[0])
-    ax.legend(fontsize="small", title="domain")
+            labels.add(names[f], a[f], points.get_facecolor()[0])
+    ax.legend(fontsize="small")
     ax.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08), aspect="equal", xlabel=f"correlation with score {directions[0]}",
            ylabel=f"correlation with score {directions[1]}")
     return ax
@@ -126,12 +155,13 @@ def plot_biplot(estimator: Any, X: Any, y: Optional[ArrayLike] = None, labels: O
     """Samples by two scores of a domain, and the strongest features of every domain as arrows. Returns the axes."""
     ax = plot_scores(estimator, X, y, labels, domain=domain, directions=directions, ax=ax)
     size = max(np.abs([ax.get_xlim(), ax.get_ylim()]).min(axis=1)) * 0.9
+    texts = _Labels(ax, *(share * np.ptp(limits) for share, limits in ((0.018, ax.get_xlim()), (0.035, ax.get_ylim()))))
     for number in range(1, estimator.n_domains_ + 1):
         i, j = _plane(directions, estimator._fitted().weights(number).shape[0])
         a, names = _circle(estimator, number, i, j), _names(estimator, number)
         for f in _strongest(np.hypot(*a.T), n_features):
             ax.annotate("", size * a[f], (0, 0), arrowprops={"arrowstyle": "->", "color": f"C{number}"})
-            ax.annotate(_shortened(names[f]), size * a[f], fontsize="x-small", color=f"C{number}")
+            texts.add(names[f], size * a[f], f"C{number}")
     return ax
 
 
@@ -146,7 +176,7 @@ def plot_cross_correlations(estimator: Any, *, domains: Tuple[int, int] = (1, 2)
             axis.set_ticks(range(count))
             axis.set_ticklabels([_shortened(name) for name in _names(estimator, domain)], fontsize="x-small",
                                 rotation=90 if axis is ax.xaxis else 0)
-    called = _called(estimator)
+    called = _titled(estimator)
     ax.set(xlabel=f"features of {called[domains[1] - 1]}", ylabel=f"features of {called[domains[0] - 1]}")
     return ax
 
@@ -182,6 +212,7 @@ def plot_scree(estimator: Any, X: Any = None, y: Optional[ArrayLike] = None, *, 
     ax.plot(np.arange(1, len(values) + 1), values, marker="." if len(values) <= 60 else None, label="correlations")
     ax.legend(fontsize="small")
     ax.set(xlabel="direction", ylabel="correlation", ylim=(0, 1.03))
+    _whole_ticks(ax.xaxis)
     return ax
 
 
@@ -194,10 +225,11 @@ def plot_shares(estimator: Any, *, domain: int = 1, n_directions: int = 10, by_v
     for place, by in enumerate([domain, *(i for i in range(1, m + 1) if i != domain)]):
         shares = found.shares(domain, by)
         alone = (shares.variance if by_variance else shares.standardized).alone[:n_directions]
-        label = "own scores" if by == domain else f"scores of {_called(estimator)[by - 1]}"
+        label = "own scores" if by == domain else f"scores of {_titled(estimator)[by - 1]}"
         ax.bar(np.arange(1, len(alone) + 1) - 0.4 + (place + 0.5) * width, alone, width * 0.94, label=label)
     ax.legend(fontsize="small")
-    ax.set(xlabel="direction", ylabel="share of variance", title=_called(estimator)[domain - 1])
+    ax.set(xlabel="direction", ylabel="share of variance", title=_titled(estimator)[domain - 1])
+    _whole_ticks(ax.xaxis)
     return ax
 
 

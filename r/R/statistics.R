@@ -46,14 +46,17 @@ summary.cgmca_bootstrap <- function(object, comp = 1, ...) {
   table[order(-abs(table$estimate)), ]
 }
 
-plot.cgmca_bootstrap <- function(x, block = 1, comp = 1, most = 30L, main = "Bootstrap", ...) {
-  one <- x$structure[[block]]
+plot.cgmca_bootstrap <- function(x, block = 1, comp = 1, most = 30L, main = "Bootstrap", type = c("structure", "weights"),
+                                 ...) {
+  type <- match.arg(type)
+  one <- if (type == "structure") x$structure[[block]] else x$loadings[[block]]
   shown <- rev(strongest(one$estimate[, comp], most))
   names <- labels_of(rownames(one$estimate), nrow(one$estimate), "v")
   old <- par(mar = c(4, 8, 4, 1))
   on.exit(par(old))
-  plot.default(one$estimate[shown, comp], seq_along(shown), xlim = c(-1, 1), yaxt = "n", pch = 19, ylab = "", main = main,
-               xlab = paste("correlation with canonical score", comp), ...)
+  plot.default(one$estimate[shown, comp], seq_along(shown), yaxt = "n", pch = 19, ylab = "", main = main,
+               xlim = range(0, one$lower[shown, comp], one$upper[shown, comp], na.rm = TRUE),
+               xlab = paste(if (type == "structure") "correlation with canonical score" else "weight, component", comp), ...)
   segments(one$lower[shown, comp], seq_along(shown), one$upper[shown, comp], seq_along(shown))
   axis(2, seq_along(shown), names[shown], las = 1, cex.axis = 0.7)
   abline(v = 0, lty = 3)
@@ -71,6 +74,16 @@ cgmca_diagnose <- function(model, x = NULL, y = NULL, blocks = NULL, rate = 0.05
   tables <- lapply(found[[3]], function(columns) data.frame(lapply(columns, as.vector), row.names = rownames(data$X[[1]])))
   structure(list(suspects = suspects, pair.p = found[[2]][, 1], blocks = structure(tables, names = names(model$loadings)),
                  remarks = found[[4]]), class = "cgmca_diagnosis")
+}
+
+# T^2 and Q of each sample of a block; suspects are filled and numbered.
+plot.cgmca_diagnosis <- function(x, block = 1, main = "Diagnostics", ...) {
+  one <- x$blocks[[block]]
+  listed <- seq_len(nrow(one)) %in% x$suspects$sample
+  plot.default(one$t_squared, one$residual, pch = ifelse(listed, 19, 1), col = ifelse(listed, 2, 1),
+               xlab = "T squared, within the common space", ylab = "Q, outside of it", main = main, ...)
+  if (any(listed)) text(one$t_squared[listed], one$residual[listed], which(listed), pos = 3, cex = 0.7, col = 2)
+  invisible(x)
 }
 
 print.cgmca_diagnosis <- function(x, ...) {

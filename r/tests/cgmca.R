@@ -102,7 +102,7 @@ stopifnot(all(c(7, 30) %in% diagnosis$suspects$sample))
 # Everything prints and plots, with 2,000 variables too.
 wide <- cgmca(matrix(rnorm(40 * 2000), 40), matrix(rnorm(40 * 3), 40), covariance = "identity:2", ridge = 1)
 pdf(NULL)
-for (type in c("weights", "loadings", "samples", "cor_circle", "biplot", "ave")) {
+for (type in c("weights", "loadings", "samples", "cor_circle", "biplot", "ave", "scree", "heat")) {
   plot(model, type)
   plot(wide, type)
   plot(three, type, block = "radar")
@@ -110,6 +110,11 @@ for (type in c("weights", "loadings", "samples", "cor_circle", "biplot", "ave"))
 plot(cv)
 plot(test)
 plot(spread)
+plot(spread, type = "weights")
+plot(diagnosis)
+plot(model, "samples", labels = rep(1:3, 20))
+plot(model, "scree", data = list(X, Y), permutations = 20)
+fails("invalidInput", plot(three, "scree", data = list(X, Y)))
 invisible(dev.off())
 invisible(capture.output(print(model), print(summary(model)), print(summary(three)), print(wide), print(cv), print(test),
                          print(summary(cv)), print(summary(test)), print(spread),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -45,7 +45,8 @@ class _Labels:
     """Writes names beside points, but not upon each other; those that have no room are left out."""
 
     def __init__(self, ax: Any, width: float, height: float) -> None:
-        self._ax, self._width, self._height, self._taken = ax, width, height, []
+        self._ax, self._width, self._height = ax, width, height
+        self._taken: List[Tuple[float, float, float]] = []
 
     def add(self, name: str, at: Any, color: Any) -> None:
         name = _shortened(name)

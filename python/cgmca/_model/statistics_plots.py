@@ -92,8 +92,8 @@ def plot_scores(estimator: Any, X: Any, y: Optional[ArrayLike] = None, labels: O
         raise ValueError(f"{len(classes)} labels for {len(own)} samples")
     for label in np.unique(classes):
         marks = own[classes == label]
-        points = ax.scatter(*marks.T, s=14, alpha=0.8, zorder=3,
-                            label=(_titled(estimator)[domain - 1] if arrows else None) if labels is None else str(label))
+        called = str(label) if labels is not None else _titled(estimator)[domain - 1] if arrows else None
+        points = ax.scatter(*marks.T, s=14, alpha=0.8, zorder=3, label=called)
         if labels is not None and len(marks) > 2:
             ax.plot(*_ellipse(marks), color=points.get_facecolor()[0], linewidth=1.2, zorder=2)
     if labels is not None or arrows:

@@ -21,7 +21,7 @@ double quantile_of(Vector values, double probability) {
 
 Vector false_discovery_rates(const Vector& p) {
   const Vector values = p.array().isNaN().select(1.0, p);
-  std::vector<Index> order(static_cast<std::size_t>(p.size()));
+  std::vector<Index> order(p.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return values(a) < values(b); });
   Vector q(p.size());

@@ -30,7 +30,7 @@ void require_two_domains(const Summary& summary) {
 // One covariance for each domain, from a list of one for all or one each.
 std::vector<Covariance> one_per_domain(const std::vector<Covariance>& covariances, Index domains) {
   if (domains < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
-  if (covariances.size() == 1) return std::vector<Covariance>(static_cast<std::size_t>(domains), covariances.front());
+  if (covariances.size() == 1) return std::vector<Covariance>(domains, covariances.front());
   if (std::ssize(covariances) == domains) return covariances;
   throw InvalidInput(
       fmt::format("{} covariances for {} domains; give one for all, or one for each", covariances.size(), domains));
@@ -56,7 +56,7 @@ void check_towards(Towards towards, const WhitenedData& whitened, bool scale) {
 // Steps 2 to 6 of Algorithm 1.
 Model finish(const WhitenedData& whitened, const std::vector<Covariance>& covariances, const MatchingOptions& options,
              const std::vector<DomainInfo>& domains) {
-  const Matrix weights = weights_of(options.graph, whitened.count());
+  const Matrix edge_weights = weights_of(options.graph, whitened.count());
   check_feasible(covariances, whitened);
 
   // 2. - 4. The maps: of two domains in closed form, of more by a search. 5. The proof.
@@ -65,12 +65,12 @@ Model finish(const WhitenedData& whitened, const std::vector<Covariance>& covari
     const CrossSvd cross = svd_of_cross_matrix(whitened, covariances[0], covariances[1]);
     const Solution solution = solve(whitened, cross.svd, covariances[0], covariances[1]);
     model = assemble(solution, whitened);
-    model.certificate = certify(solution, whitened, weights);
+    model.certificate = certify(solution, whitened, edge_weights);
     model.certificate.route = fmt::format("{}; {}", whitened.route(), cross.route);
   } else {
-    const multi::MatchedDomains matched = multi::match_domains(whitened, covariances, weights, options);
+    const multi::MatchedDomains matched = multi::match_domains(whitened, covariances, edge_weights, options);
     model = assemble(matched.solution, whitened);
-    model.certificate = certify(matched.solution, whitened, weights);
+    model.certificate = certify(matched.solution, whitened, edge_weights);
     multi::state_proof(model.certificate, matched, whitened.total_weight);
     model.certificate.route = fmt::format("{}; {} starts", whitened.route(), model.certificate.starts.size());
   }
@@ -125,7 +125,7 @@ struct PreparedFit::Impl {
 PreparedFit::PreparedFit(const Summary& summary, const DataOptions& options) {
   if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
-  const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
+  const std::vector<bool> spectrum(summary.domains(), true);
   std::optional<Summary> moved;
   impl_ = std::make_unique<const Impl>(Impl{summary.state().info,
                                             whiten_domains(placed(summary, options.device, moved), options, spectrum),

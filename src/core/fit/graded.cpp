@@ -34,7 +34,7 @@ struct RelativeSvd {
 };
 RelativeSvd relative_svd(const Matrix& L) {
   const Index a = L.rows(), r = L.cols();
-  std::vector<Index> order(static_cast<std::size_t>(a));
+  std::vector<Index> order(a);
   std::iota(order.begin(), order.end(), Index{0});
   const Vector size = L.rowwise().norm();
   std::stable_sort(order.begin(), order.end(), [&](Index f, Index g) { return size(f) > size(g); });

@@ -19,7 +19,7 @@ constexpr const char* kIncompleteFormat = "cgmca-incomplete";
 
 // Whether each sample has this domain: none of its features is NaN.
 std::vector<bool> presence(const SampleView& X) {
-  std::vector<bool> result(static_cast<std::size_t>(X.cols()));
+  std::vector<bool> result(X.cols());
   X.visit([&](const auto& samples) {
     for (Index j = 0; j < samples.cols(); ++j) result[j] = !samples.col(j).hasNaN();
   });

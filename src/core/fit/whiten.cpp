@@ -22,7 +22,7 @@ using linalg::Indices;
 // The features that vary. A constant one has exactly zero variance in every form of summary.
 Varying varying(const Vector& variance, Domain domain) {
   Varying result{{}, variance.size()};
-  result.places.reserve(static_cast<std::size_t>(variance.size()));
+  result.places.reserve(variance.size());
   for (Index j = 0; j < variance.size(); ++j) {
     if (variance(j) > 0) result.places.push_back(j);
   }

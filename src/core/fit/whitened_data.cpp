@@ -61,34 +61,33 @@ const Summary* extra_of(const DataOptions& options, Domain domain, Index feature
   return extra;
 }
 
-// The inputs of the whitening of all domains, extra samples included.
-struct Sources {
-  std::vector<WhiteningRequest> requests;
-  std::vector<Vector> means;
-  std::vector<Vector> scales;  // empty, or of each domain
-  std::vector<double> weights;
+// The input of the whitening of a domain, extra samples included.
+struct DomainInput {
+  WhiteningRequest request;
+  Vector mean;
+  double weight;   // of all samples
+  Vector scale{};  // empty, or by what the features are divided
 };
 
 // Directions smaller than this part of the largest, at unit size, cannot be distinguished from rounding of the sums in G,
 // unless P = I was proven to be safe.
-double least_of(const Moments& moments, std::size_t i) {
+double least_of(const Moments& moments, Index i) {
   const Compressed* compressed = moments.compressed.get();
   if (compressed == nullptr || !compressed->frame->identity() || compressed->accumulate == Accumulate::automatic) {
     return 0;
   }
-  return std::sqrt(thresholds::gram_rounding(moments.layout.features(static_cast<Index>(i)), moments.samples));
+  return std::sqrt(thresholds::gram_rounding(moments.layout.features(i), moments.samples));
 }
 
-Sources sources_of(const Summary& summary, const DataOptions& options, const std::vector<bool>& spectrum,
-                   SourceData& data) {
-  Sources sources;
+std::vector<DomainInput> inputs_of(const Summary& summary, const DataOptions& options,
+                                   const std::vector<bool>& spectrum, SourceData& data) {
+  std::vector<DomainInput> inputs;
   const Moments& moments = data.moments;
   data.samples_residual = distance_from_samples(summary, moments);
-  for (std::size_t i = 0; i < spectrum.size(); ++i) {
-    const auto domain = domain_at(i);
-    const auto place = static_cast<Index>(i);
+  for (Index i = 0; i < std::ssize(spectrum); ++i) {
+    const Domain domain = domain_at(i);
     const Index d = summary.dimension(domain);
-    Vector mean = moments.mean.segment(moments.layout.start(place), d);
+    Vector mean = moments.mean.segment(moments.layout.start(i), d);
     Index samples = summary.samples();
     double weight = moments.total_weight;
     data.pooled.emplace_back();
@@ -106,26 +105,23 @@ Sources sources_of(const Summary& summary, const DataOptions& options, const std
     const double tolerance =
         options.rank_tol.value_or(static_cast<double>(std::max(d, samples)) * thresholds::kEpsilon);
     const bool by_spectrum = spectrum[i] || tolerance >= thresholds::kLargestTriangleTolerance;
-    sources.requests.push_back({domain, samples, std::max(tolerance, least_of(moments, i)), by_spectrum, mean});
-    sources.means.push_back(std::move(mean));
-    sources.weights.push_back(weight);
+    inputs.push_back({{domain, samples, std::max(tolerance, least_of(moments, i)), by_spectrum, mean}, mean, weight});
   }
-  return sources;
+  return inputs;
 }
 
 // Divides the features by their standard deviations: S_i becomes D_i⁻¹ S_i.                                        (62)
-void scale_features(Sources& sources, SourceData& data) {
+void scale_features(std::vector<DomainInput>& inputs, SourceData& data) {
   const linalg::Backend& on = data.moments.on();
-  for (std::size_t i = 0; i < sources.requests.size(); ++i) {
+  for (Index i = 0; i < std::ssize(inputs); ++i) {
     const Array &S = data.moments.S[i], &pooled = data.pooled[i];
     const Vector variance = on.row_squared_norms(pooled.empty() ? S : pooled);
     const bool varies = variance.maxCoeff() >= thresholds::kSmallestVariance;
-    const Vector sizes = varies ? unit_sizes(variance, sources.means[i]) : Vector(Vector::Ones(variance.size()));
-    const Vector inverse = sizes.cwiseInverse();
+    inputs[i].scale = varies ? unit_sizes(variance, inputs[i].mean) : Vector(Vector::Ones(variance.size()));
+    const Vector inverse = inputs[i].scale.cwiseInverse();
     on.scale_rows(S, inverse);
     if (!pooled.empty()) on.scale_rows(pooled, inverse);
-    sources.requests[i].mean = sources.means[i].cwiseProduct(inverse);
-    sources.scales.push_back(sizes);
+    inputs[i].request.mean = inputs[i].mean.cwiseProduct(inverse);
   }
 }
 
@@ -185,27 +181,25 @@ WhitenedData whiten_domains(const Summary& summary, const DataOptions& options, 
   check(options, spectrum.size());
   require_room(summary);
   const auto source = std::make_shared<SourceData>(SourceData{moments(summary), {}});
-  Sources sources = sources_of(summary, options, spectrum, *source);
-  if (options.scale) scale_features(sources, *source);
+  std::vector<DomainInput> inputs = inputs_of(summary, options, spectrum, *source);
+  if (options.scale) scale_features(inputs, *source);
   const Moments& moments = source->moments;
-  const std::size_t m = spectrum.size();
+  const Index m = std::ssize(spectrum);
   WhitenedData whitened;
   whitened.samples = moments.samples;
   whitened.total_weight = moments.total_weight;
   whitened.form = moments.form;
   whitened.domains.resize(m);
-  whitened.cross.assign(m, std::vector<Array>(m));
+  whitened.cross.assign(m, ByDomain<Array>(m));
   whitened.source = source;
 
   Index largest = moments.S.back().cols();
-  for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, moments.layout.features(static_cast<Index>(i)));
+  for (Index i = 0; i < m; ++i) largest = std::max(largest, moments.layout.features(i));
   std::vector<Array> V(m);
   std::vector<char> saturated(m, 0);  // not bool: threads write neighbours
-  for_each_domain(static_cast<Index>(m), largest, [&](Index place) {
-    const auto i = static_cast<std::size_t>(place);
-    const WhiteningRequest& request = sources.requests[i];
+  for_each_domain(m, largest, [&](Index i) {
     const bool extra = !source->pooled[i].empty();
-    WhiteningRequest asked = request;
+    WhiteningRequest asked = inputs[i].request;
     asked.spectrum = asked.spectrum || extra;
     WhitenedSamples white =
         whiten(extra ? source->pooled[i] : moments.S[i], asked, !moments.compressed ? &moments.row_weights : nullptr,
@@ -215,11 +209,12 @@ WhitenedData whiten_domains(const Summary& summary, const DataOptions& options, 
     whitened.domains[i] = std::move(white.domain);
   });
   whitened.saturated = std::all_of(saturated.begin(), saturated.end(), [](char one) { return one != 0; });
-  for (std::size_t i = 0; i < m; ++i) {
-    whitened.domains[i].mean = std::move(sources.means[i]);
-    if (options.scale) whitened.domains[i].scale = std::move(sources.scales[i]);
-    whitened.domains[i].covariance.samples = sources.requests[i].samples;
-    whitened.domains[i].total_weight = sources.weights[i];
+  for (Index i = 0; i < m; ++i) {
+    WhitenedDomain& domain = whitened.domains[i];
+    domain.mean = std::move(inputs[i].mean);
+    domain.scale = std::move(inputs[i].scale);
+    domain.covariance.samples = inputs[i].request.samples;
+    domain.total_weight = inputs[i].weight;
   }
   find_cross_matrices(whitened, moments, V);
   if (moments.compressed) {  // the proof reads what these were computed from

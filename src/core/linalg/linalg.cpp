@@ -44,7 +44,7 @@ void triangulate(Matrix& X) {
   const Counting counting(Work::qr, qr_flops(std::max(X.rows(), X.cols()), std::min(X.rows(), X.cols())));
   const Index block = std::min<Index>({64, X.rows(), X.cols()});
   Matrix T(block, std::min(X.rows(), X.cols()));
-  std::vector<double> work(static_cast<std::size_t>(block * X.cols()));
+  std::vector<double> work(block * X.cols());
   check("geqrt", LAPACKE_dgeqrt_work(LAPACK_COL_MAJOR, narrow(X.rows()), narrow(X.cols()), narrow(block), X.data(),
                                      leading(X), T.data(), leading(T), work.data()));
 }
@@ -191,10 +191,10 @@ Matrix triangular_factor(Matrix X) {
 
 PivotedQr pivoted_triangular_factor(Matrix X) {
   const Index m = X.rows(), p = X.cols(), rows = std::min(m, p);
-  PivotedQr result{Matrix::Zero(p, p), std::vector<Index>(static_cast<std::size_t>(p))};
+  PivotedQr result{Matrix::Zero(p, p), std::vector<Index>(p)};
   if (rows > 0) {
     const Counting counting(Work::qr, qr_flops(std::max(m, p), rows));
-    std::vector<lapack_int> order(static_cast<std::size_t>(p));
+    std::vector<lapack_int> order(p);
     Vector tau(rows);
     double asked = 0;
     const auto call = [&](double* work, lapack_int size) {

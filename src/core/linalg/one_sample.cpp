@@ -25,7 +25,7 @@ Eigen::Map<Matrix> centred(const MatrixView& X, const Vector& x0) {
 Eigen::Map<Vector> scratch(std::size_t which, Index size) {
   thread_local std::array<std::vector<double>, 5> memory;
   std::vector<double>& own = memory[which];
-  if (own.size() < static_cast<std::size_t>(size)) own.resize(static_cast<std::size_t>(size));
+  if (own.size() < static_cast<std::size_t>(size)) own.resize(size);
   return {own.data(), size};
 }
 

@@ -39,7 +39,7 @@ std::optional<Matrix> leading_tridiagonal(const Vector& diagonal, const Vector& 
                           block.data(), split.data(), Z.data(), leading(Z), work.data(), iwork.data(), failed.data());
   if (info < 0) check("stein", info);
   if (info > 0) return {};
-  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::vector<Index> order(count);
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return values(a) > values(b); });
   return Matrix(Z(Eigen::all, order));

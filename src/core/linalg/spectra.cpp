@@ -21,7 +21,7 @@ std::optional<Svd> by_gesdd(Matrix A, Vectors vectors) {
   Matrix U(m, left_vectors(vectors, A)), VT(n, n);
   Vector s(n);
   if (4 * real(n) * real(n) + 7 * real(n) + real(m) >= kLargestInt) return {};
-  std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * n));
+  std::vector<lapack_int> iwork(8 * n);
   double asked = 0;
   const auto call = [&](double* work, lapack_int size) {
     return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, letter(vectors), narrow(m), narrow(n), A.data(), leading(A), s.data(),
@@ -145,7 +145,7 @@ Vector singular_values(const MatrixView& A) {
   {
     const Counting counting(Work::svd, 4 * real(std::max(m, n)) * real(shorter) * real(shorter));
     Matrix copy = A;
-    std::vector<lapack_int> iwork(static_cast<std::size_t>(8 * shorter));
+    std::vector<lapack_int> iwork(8 * shorter);
     double asked = 0, none = 0;
     const auto call = [&](double* work, lapack_int size) {
       return LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', narrow(m), narrow(n), copy.data(), leading(copy), s.data(),
@@ -239,7 +239,7 @@ Vector ascending_eigenvalues(char job, const MatrixView& A, Matrix& Q) {
     };
     check("syevd", call(&asked, -1, &iasked, -1));
     if (auto work = workspace(asked)) {
-      std::vector<lapack_int> iwork(static_cast<std::size_t>(std::max<lapack_int>(1, iasked)));
+      std::vector<lapack_int> iwork(std::max<lapack_int>(1, iasked));
       const lapack_int info = call(work->data(), static_cast<lapack_int>(work->size()), iwork.data(),
                                    static_cast<lapack_int>(iwork.size()));
       if (info < 0) check("syevd", info);
@@ -278,7 +278,7 @@ SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double h
   require(A.allFinite(), "eigenvalues of a matrix with NaN or infinity");
   Matrix copy = A, Q(n, n);
   Vector values(n);
-  std::vector<lapack_int> support(static_cast<std::size_t>(2 * n));
+  std::vector<lapack_int> support(2 * n);
   lapack_int found = 0, iasked = 0;
   double asked = 0;
   const Counting counting(Work::eigen, 3 * real(n) * real(n) * real(n));
@@ -289,7 +289,7 @@ SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double h
   };
   check("syevr", call(&asked, -1, &iasked, -1));
   std::vector<double> work(static_cast<std::size_t>(asked));
-  std::vector<lapack_int> iwork(static_cast<std::size_t>(iasked));
+  std::vector<lapack_int> iwork(iasked);
   const lapack_int info =
       call(work.data(), static_cast<lapack_int>(work.size()), iwork.data(), static_cast<lapack_int>(iwork.size()));
   if (info < 0) check("syevr", info);

@@ -83,7 +83,7 @@ PivotedCholesky pivoted_cholesky(const MatrixView& G, double tolerance) {
   Matrix R = G.triangularView<Eigen::Upper>();
   if (R.size() == 0) return {R, {}};
   const Counting counting(Work::triangle, real(R.rows()) * real(R.size()) / 3);
-  std::vector<lapack_int> order(static_cast<std::size_t>(R.rows()));
+  std::vector<lapack_int> order(R.rows());
   std::vector<double> work(2 * order.size());
   lapack_int rank = 0;
   const lapack_int info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', narrow(R.rows()), R.data(), leading(R),

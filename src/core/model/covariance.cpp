@@ -87,7 +87,7 @@ Covariance Covariance::diagonal(const VectorView& sd) {
     throw NotPositive(
         fmt::format("standard deviation {} (counted from 0) is {}; it cannot be negative", worst, sd(worst)));
   }
-  std::vector<Index> order(static_cast<std::size_t>(k));
+  std::vector<Index> order(k);
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sd(a) > sd(b); });
   const Index c = (sd.array() > 0).count();

@@ -15,7 +15,7 @@
 namespace cgmca {
 namespace {
 
-// The whole of a text as a number of at least 1.
+// The whole text as a number of at least 1, if it is one.
 std::optional<Index> whole_number(std::string_view text) {
   Index value = 0;
   const char* const end = text.data() + text.size();

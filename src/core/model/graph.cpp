@@ -27,7 +27,7 @@ void check_entry(const MatrixView& w, Index i, Index j) {
 
 // Whether a path of edges leads from domain 0 to each.
 std::vector<bool> reached_from_first(const MatrixView& w) {
-  std::vector<bool> reached(static_cast<std::size_t>(w.rows()), false);
+  std::vector<bool> reached(w.rows(), false);
   std::vector<Index> waiting = {0};
   reached[0] = true;
   while (!waiting.empty()) {

@@ -17,7 +17,7 @@
 namespace cgmca {
 namespace {
 
-std::vector<Matrix> none(Index domains) { return std::vector<Matrix>(static_cast<std::size_t>(domains)); }
+std::vector<Matrix> none(Index domains) { return std::vector<Matrix>(domains); }
 
 // "domain 2", "domains 1 and 3", "domains 1, 2 and 4"
 std::string listed(const std::vector<int>& domains) {
@@ -46,11 +46,7 @@ FitSettings::FitSettings(Index domains) {
   ridge.resize(domains);
 }
 
-Model::Model(Index count_)
-    : settings(count_),
-      covariances(static_cast<std::size_t>(count_)),
-      domains(static_cast<std::size_t>(count_)),
-      certificate(count_) {}
+Model::Model(Index count_) : settings(count_), covariances(count_), domains(count_), certificate(count_) {}
 
 Matrix DomainMap::matrix() const { return linalg::AB(mixing, weights); }
 Vector DomainMap::offset() const { return -linalg::AB(mixing, linalg::AB(weights, mean)); }

@@ -157,7 +157,7 @@ void load_domain_facts(const TensorReader& file, Model& model) {
   }
 }
 
-// Of models that are not simple: the graph, how the optimum was proved, and the search.
+// The graph, the proof and the search, for models that have more than the simple ones.
 void save_proof(TensorWriter& file, const Certificate& certificate) {
   file.add("graph", certificate.edge_weights);
   file.set("certified", certificate.certified ? "true" : "false");
@@ -207,7 +207,7 @@ void load_proof(const TensorReader& file, Certificate& certificate, Index domain
   certificate.starts = load_starts(file);
 }
 
-// Of more than two domains, between those that are there.
+// Covariances between domains, for more than two. Absent domains have none.
 void load_pairs(const TensorReader& file, Model& model) {
   const std::size_t m = model.domains.size();
   const std::vector<Index>& c = model.certificate.covariance_ranks;
@@ -303,7 +303,7 @@ Model Model::unpack(const TensorReader& file) {
   const auto& c = certificate.covariance_ranks;
   if (two) {
     certificate.singular_A = file.vector("singular_A", std::min(c[0], c[1]));
-    // All of them, or only the leading ones where a fit of few directions found no others.
+    // All correlations, or only the leading ones if a fit of few directions found no others.
     const Index most = std::min(certificate.ranks[0], certificate.ranks[1]), least = std::min(c[0], c[1]);
     const Index size = file.length("singular_B");
     certificate.singular_B = file.vector("singular_B", size < least || size > most ? most : size);

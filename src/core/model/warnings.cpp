@@ -36,7 +36,7 @@ std::string forced_text(const Model& model, std::size_t i, std::size_t j) {
       std::min(r_i, r_j), count == 1 ? "is" : "are", (model.samples - 1) / 2);
 }
 
-// Where ridges and max_rank work in units that decide.
+// Warnings about domains whose units decide what a ridge or max_rank leaves.
 void warn_of_units(const Model& model, std::vector<std::string>& result) {
   if (model.settings.scale) return;
   for (std::size_t i = 0; i < model.domains.size(); ++i) {
@@ -72,7 +72,7 @@ void warn_of_two(const Model& model, std::vector<std::string>& result) {
   }
 }
 
-// The least and the largest singular value of any R_ij that is held.
+// The least and the largest singular value of all R_ij in the model.
 std::pair<double, double> range_of_correlations(const Model& model) {
   double least = INFINITY, most = 0;
   for (const auto& row : model.score_covariances) {
@@ -134,7 +134,7 @@ void warn_of_residuals(const Model& model, std::vector<std::string>& result) {
   }
 }
 
-// What the fit takes for granted of domains that no sample had together.
+// Warnings about pairs of domains that no sample had together.
 void warn_of_patterns(const Model& model, std::vector<std::string>& result) {
   for (const Domain i : all_domains(model.fitted_count())) {
     for (const Domain j : all_domains(model.fitted_count())) {

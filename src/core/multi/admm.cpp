@@ -25,8 +25,8 @@ Matrix trace_over_c(const Eigen::Ref<const Matrix>& T, Index r, Index c) {
   return sum;
 }
 
-// The nearest positive semidefinite matrix: A without the part of its negative eigenvalues, which are few near the
-// solution.
+// The nearest positive semidefinite matrix: A without the part of its negative eigenvalues. Near the solution these are
+// few.
 Matrix positive_part(const Matrix& A) {
   const linalg::SymmetricEigen negative = linalg::symmetric_eigen_between(A, -2 * A.norm() - 1, 0);
   return A - linalg::ABt(negative.Q * negative.values.asDiagonal(), negative.Q);

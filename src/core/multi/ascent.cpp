@@ -12,8 +12,8 @@
 namespace cgmca::multi {
 namespace {
 
-// One sweep in place; returns f of the point it ends at. Entry i needs no orthonormal rows before its turn, because f
-// is linear in D_i and the step replaces it.
+// One sweep in place. Returns f at its end. D_i need not have orthonormal rows before its step, because f is linear in
+// D_i and the step replaces it.
 double sweep(const MatchingProblem& problem, Point& D) {
   double half = 0;
   for (Index i = 0; i < problem.domains(); ++i) {
@@ -60,7 +60,7 @@ class Climber {
   }
 
  private:
-  // One sweep, extrapolated if that does not lower f. True when nothing more is gained.
+  // One sweep, extrapolated if that does not lower f. Returns true when it gains nothing more.
   bool step() {
     if (momentum_ > 0) {
       const double beta = momentum_ / (momentum_ + 3);
@@ -109,11 +109,11 @@ class Climber {
   Matrix axes_;          // eigenvectors of the mean covariance; empty where it has none
 };
 
-// Points that a sweep at a time leads to from D, and D with the point before it, as LOBPCG has them.
+// D, the point before it, and the points after each of several sweeps: the subspace that LOBPCG uses.
 constexpr Index kSweepsOfWhole = 3, kPointsVisited = kSweepsOfWhole + 2;
 
-// The same ascent where the ranks are large: a few sweeps of the whole problem, then as many as it takes of that
-// restricted to what they span, and again. It has converged when a sweep of the whole gains nothing.
+// The same ascent for large ranks. It alternates a few sweeps of the whole problem with sweeps restricted to the subspace
+// that these span, until they converge. It ends when a sweep of the whole problem gains nothing.
 class SubspaceClimber {
  public:
   SubspaceClimber(const MatchingProblem& problem, Point start, const AscentOptions& options)
@@ -165,7 +165,7 @@ class SubspaceClimber {
     f_ = f;
   }
 
-  // f of the restricted problem has another rounding, which is not to look like a fall.
+  // f of the restricted problem is rounded differently. The difference must not count as a fall of f.
   void report(Index sweeps, double f) {
     shown_ = std::max(shown_, f);
     if (options_.report) options_.report(sweeps, shown_);
@@ -179,7 +179,7 @@ class SubspaceClimber {
   bool converged_ = false;
 };
 
-// Extrapolated by Nesterov's weights, from the start again where a step turns back.
+// Extrapolates by Nesterov's weights, which start again after a step that turns back.
 Point settled_by_sweeps(const MatchingProblem& problem, Point D, Index max_sweeps) {
   Point before = D;
   double momentum = 0;

@@ -22,7 +22,7 @@ std::vector<Matrix> covariances_of(const MatchingProblem& problem) {
   return C;
 }
 
-// Eigenvectors of a sum with unequal factors: each lies within one block, unless two sums are equal by accident.
+// Eigenvectors of a sum of all C_i with unequal factors. Each lies within one block, unless two sums happen to be equal.
 Matrix basis_within_blocks(const std::vector<Matrix>& C) {
   Matrix sum = Matrix::Zero(C[0].rows(), C[0].cols());
   for (std::size_t i = 0; i < C.size(); ++i) {
@@ -31,7 +31,7 @@ Matrix basis_within_blocks(const std::vector<Matrix>& C) {
   return linalg::symmetric_eigen(sum).Q;
 }
 
-// Which vectors some C_i mixes, as sets.
+// The sets of vectors that are mixed by at least one C_i.
 std::vector<std::vector<Index>> mixed_vectors(const std::vector<Matrix>& C, const Matrix& U) {
   Matrix mixed = Matrix::Zero(U.cols(), U.cols());
   for (const Matrix& C_i : C) mixed = mixed.cwiseMax(ABC(U.transpose(), C_i, U).cwiseAbs() / C_i.norm());
@@ -54,7 +54,7 @@ std::vector<std::vector<Index>> mixed_vectors(const std::vector<Matrix>& C, cons
   return sets;
 }
 
-// Single vectors along which every domain has the same variance as along others, together.
+// Joins single vectors along which every domain has the same variance.
 void join_equal(std::vector<std::vector<Index>>& sets, const Matrix& length) {
   std::vector<std::vector<Index>> joined;
   for (std::vector<Index>& set : sets) {

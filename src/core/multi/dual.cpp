@@ -14,7 +14,7 @@ namespace {
 
 using thresholds::kEpsilon;
 
-// How far below zero the eigenvalues of symmetric A may be, LAPACK's rounding p eps ‖A‖ included.
+// A bound on how far the eigenvalues of symmetric A are below zero, which includes LAPACK's rounding p eps ‖A‖.
 double largest_deficit(const Matrix& A) {
   const Vector values = linalg::symmetric_eigenvalues(A);
   if (values.size() == 0) return 0;
@@ -169,8 +169,8 @@ DualPoint TouchingPoints::nearest(const DualPoint& y) const {
   return from(N);
 }
 
-// Λ_i must consist of the channels' Λ_it; what it then lacks of Γ_i - N_i goes to N_i, which a multiple of I makes
-// positive semidefinite.
+// Λ_i must consist of the channels' Λ_it. The rest of Γ_i - N_i is added to N_i, which a multiple of I makes positive
+// semidefinite again.
 DualPoint TouchingPoints::from(const std::vector<Matrix>& N) const {
   const auto channels = dual_.channels();
   DualPoint y{std::vector<std::vector<Matrix>>(channels), {}};

@@ -77,11 +77,11 @@ class Prover {
   bool certified() const { return proof_.certified; }
 
  private:
-  // f may be 0, of domains that have nothing in common.
+  // f may be 0 if domains have nothing in common.
   double rounding() const { return thresholds::kObjectiveRounding * problem_.scale(); }
 
-  // Bounds from every tenth iterate, and from the point that touches f nearest to it, which proves optimality exactly
-  // where the iterates only come close.
+  // Bounds from every tenth iterate, and from the point nearest to it that touches f. The latter proves optimality exactly,
+  // while the iterates only come close.
   void by_admm(const Dual& dual, const TouchingPoints& touching, const DualPoint& start) {
     constexpr Index every = 10, patience = 250;
     constexpr double progress = 0.02;  // of the gap, in `patience` iterations

@@ -48,7 +48,7 @@ std::vector<Move> moves_from(const MatchingProblem& problem, const Point& D) {
   return moves;
 }
 
-// The ascent from a moved point, until it is plain where it leads; nothing for a symmetry, which leads nowhere.
+// The ascent from a moved point, stopped when its end is clear. Returns nothing if the move is a symmetry of the problem.
 std::optional<Ascent> trial(const MatchingProblem& problem, const Ascent& from, const Move& move,
                             const AscentOptions& options) {
   Point start = moved(problem, from.D, move);
@@ -72,9 +72,7 @@ ReflectionSearch search_reflections(const MatchingProblem& problem, const Ascent
   while (next < moves.size()) {
     if (search.trials >= max_trials || std::chrono::steady_clock::now() >= options.deadline) return search;
     std::vector<std::optional<Ascent>> found(std::min<std::size_t>(batch, moves.size() - next));
-    parallel_for(std::ssize(found), [&](Index t) {
-      found[t] = trial(problem, search.best, moves[next + static_cast<std::size_t>(t)], options);
-    });
+    parallel_for(std::ssize(found), [&](Index t) { found[t] = trial(problem, search.best, moves[next + t], options); });
     next += found.size();
     std::optional<Ascent> highest;
     for (auto& result : found) {

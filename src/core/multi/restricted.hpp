@@ -1,7 +1,7 @@
 // A problem restricted to subspaces of its domains: D_i = E_i Q_iᵀ with Q_i (r_i×p_i) of orthonormal columns.
 //
-// Sweeps cost p_i p_j in place of r_i r_j there. What a few sweeps of the whole problem have visited spans subspaces in
-// which most of the way is still to go, as in a block Krylov method.
+// Sweeps then cost p_i p_j instead of r_i r_j. As in a block Krylov method, the points of a few sweeps of the whole
+// problem span subspaces in which most of the remaining way lies.
 #pragma once
 
 #include "core/multi/problem.hpp"
@@ -22,7 +22,7 @@ class Restricted {
   MatchingProblem problem_;
 };
 
-// Whether sweeps of the problem restricted to what `points` points span cost a small part of those of the whole.
+// Whether sweeps restricted to the span of so many points cost only a small part of sweeps of the whole problem.
 bool worth_restricting(const MatchingProblem& problem, Index points);
 
 }  // namespace cgmca::multi

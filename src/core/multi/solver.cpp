@@ -61,7 +61,7 @@ AscentOptions Solver::reporting(const std::string& kind, Index number) const {
   return result;
 }
 
-// Of values equal to rounding the first stays the best.
+// Among values that are equal to rounding the first stays the best.
 bool Solver::add(Reached reached) {
   reached_.push_back(std::move(reached));
   const double new_f = reached_.back().ascent.f;
@@ -72,7 +72,7 @@ bool Solver::add(Reached reached) {
 
 void Solver::ascend_from_starts() {
   const Index count = problem_.domains() == 2 ? 2 : 2 + options_.random_starts;  // two domains: the tree is exact
-  std::vector<std::optional<Ascent>> ascents(static_cast<std::size_t>(count));
+  std::vector<std::optional<Ascent>> ascents(count);
   parallel_for(count, [&](Index s) {
     if (s > 0 && problem_.domains() > 2 && late()) return;
     ascents[s] = ascend(problem_, start_point(problem_, s, options_.seed), reporting(kind_of(s), s));
@@ -91,7 +91,7 @@ bool Solver::ascend_from(const std::string& kind, Point start) {
     starts_cut_ = true;
     return false;
   }
-  const SerialBlas serial;  // as in side_by_side, so that the number of threads does not matter
+  const SerialBlas serial;  // as in parallel_for, so that the number of threads does not matter
   return add({kind, ascend(problem_, std::move(start), reporting(kind, ascents()))});
 }
 

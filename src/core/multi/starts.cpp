@@ -65,7 +65,7 @@ Matrix leading_eigenvectors(const MatchingProblem& problem, Index count) {
   const std::vector<Index> first = offsets(problem);
   const Index size = first.back();
   if (size <= small) return linalg::symmetric_eigen(all_blocks(problem, first)).Q.leftCols(count);
-  // Subspace iteration, with room for negative eigenvalues as large (a star has them). A start need not be exact.
+  // Subspace iteration with room for negative eigenvalues of the same size, which a star has. A start need not be exact.
   Matrix X = linalg::thin_qr(normal_matrix(size, std::min(size, 2 * count + 10), 0, 0)).Q;
   for (Index step = 0; step < steps; ++step) X = linalg::thin_qr(times_blocks(problem, first, X)).Q;
   return linalg::AB(X, linalg::symmetric_eigen(linalg::AtB(X, times_blocks(problem, first, X))).Q.leftCols(count));
@@ -92,7 +92,7 @@ std::pair<Index, Index> strongest_edge(const MatchingProblem& problem) {
   return best;
 }
 
-// What the domains placed add to G_a; empty where none of them is a neighbour.
+// The part of G_a from the domains placed so far; empty if none of them is a neighbour.
 Matrix gradient_of_placed(const MatchingProblem& problem, Index a, const Point& D) {
   Matrix G;
   for (Index b = 0; b < problem.domains(); ++b) {

@@ -14,7 +14,7 @@ namespace {
 using thresholds::kCommute;
 using thresholds::kEpsilon;
 
-// One basis in which every C_i is diagonal.   k×k, nothing where there is none
+// A basis in which every C_i is diagonal, k×k, or nothing if there is none.
 std::optional<Matrix> common_eigenvectors(const MatchingProblem& problem) {
   const Index k = problem.common_dimension();
   Matrix sum = Matrix::Zero(k, k);
@@ -22,7 +22,7 @@ std::optional<Matrix> common_eigenvectors(const MatchingProblem& problem) {
   for (Index i = 0; i < problem.domains(); ++i) {
     C.push_back(linalg::ABt(problem.F(i), problem.F(i)));
     C.back() /= C.back().norm();
-    // Unequal factors, so that different directions do not get equal sums by accident.
+    // The factors are unequal, so that different directions hardly get equal sums by accident.
     sum += (1 + std::fmod(0.6180339887498949 * static_cast<double>(i + 1), 1.0)) * C.back();
   }
   const Matrix U = linalg::symmetric_eigen(sum).Q;
@@ -79,7 +79,7 @@ std::vector<std::vector<Index>> equal_directions(const Matrix& length) {
   return sets;
 }
 
-// H_ij^t = mean over the copies of E_itaᵀ H_ij E_jta, and what they leave of H_ij, weighed by what it can do to f:
+// H_ij^t = mean over the copies of E_itaᵀ H_ij E_jta, and the largest effect on f of the remainder Δ of H_ij:
 // |tr(D_iᵀ Δ D_j B_ji)| <= ‖Δ‖_F ‖B_ij‖_F.
 void fill_H(const MatchingProblem& problem, Structure& structure) {
   const Index m = problem.domains();

@@ -150,7 +150,7 @@ Matrix selection(const std::vector<Replica>& replicas, std::size_t domain, Index
   const Matrix& like = replicas.front().numbers.structure[domain];
   Matrix count = Matrix::Zero(like.rows(), like.cols());
   const Index q = std::min(strongest, like.rows());
-  std::vector<Index> order(static_cast<std::size_t>(like.rows()));
+  std::vector<Index> order(like.rows());
   for (const Replica& replica : replicas) {
     for (Index j = 0; j < like.cols(); ++j) {
       const Vector size = replica.numbers.structure[domain].col(j).cwiseAbs();
@@ -188,7 +188,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
   Index c = how.directions;
   for (const Domain domain : all_domains(whole.count())) c = std::min(c, whole.domain(domain).scores());
   const Numbers estimate = numbers_of(whole, c);
-  std::vector<Replica> replicas(static_cast<std::size_t>(how.replicas));
+  std::vector<Replica> replicas(how.replicas);
   std::mutex telling;
   Index done = 0;
   for_each_replica(state, how.replicas, how.seed, [&](Index b, const ReplicaData& in, const ReplicaData& out) {

@@ -87,7 +87,7 @@ void BootstrapSamples::State::add_to_groups(const Matrix& X, const Vector& w,
     auto own = Y.middleRows(start(i), domains[i].features);
     own = linalg::AB(to_y[i], own);
   }
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(group_weights.size()));
+  std::vector<std::vector<Index>> members(group_weights.size());
   for (Index j = 0; j < X.cols(); ++j) {
     const Index group = group_of(of_units[j], seed, group_weights.size());
     members[group].push_back(j);

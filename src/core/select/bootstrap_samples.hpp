@@ -7,8 +7,8 @@
 
 namespace cgmca {
 
-// While samples are few: themselves. Afterwards, for each group the moments of y = F⁻¹ (x - centre), where F whitens
-// the first samples of each domain, so that sums of products lose nothing.
+// Few samples are kept as they are. Of many, each group keeps the moments of y = F⁻¹ (x - centre), where F whitens the
+// first samples of each domain so that sums of products stay accurate.
 struct BootstrapSamples::State {
   std::vector<DomainInfo> domains;
   std::uint64_t seed = 1;
@@ -36,9 +36,9 @@ struct ReplicaData {
   Vector weights;
 };
 
-// All samples, or as many stand-ins as are needed for their moments.
+// All samples, or just enough samples with the same moments.
 ReplicaData all_data(const BootstrapSamples::State& state);
-// Calls work(replica, its samples, those that it leaves out) for all replicas, side by side.
+// Calls work(replica, its samples, those that it leaves out) for all replicas, in parallel.
 void for_each_replica(const BootstrapSamples::State& state, Index replicas, std::uint64_t seed,
                       const std::function<void(Index, const ReplicaData&, const ReplicaData&)>& work);
 

@@ -60,7 +60,7 @@ DomainRelation relation_by_ridge(const PairFolds& folds, Index n) {
 // Pairs confirmed at the false discovery rate, by Benjamini and Hochberg's procedure.
 std::vector<Index> confirmed_at(const Vector& p_values, double level) {
   const Index n = p_values.size();
-  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::vector<Index> order(n);
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return p_values(a) < p_values(b); });
   Index last = 0;
@@ -69,7 +69,7 @@ std::vector<Index> confirmed_at(const Vector& p_values, double level) {
       last = k;
     }
   }
-  order.resize(static_cast<std::size_t>(last));
+  order.resize(last);
   std::sort(order.begin(), order.end());
   return order;
 }

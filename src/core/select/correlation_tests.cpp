@@ -95,7 +95,7 @@ std::vector<CorrelationTest> correlation_tests(const Model& model) {
         "the model holds {} of {} correlations, and these tests need all; fit with more components", sigma.size(), s));
   }
   const double n = model.total_weight;
-  std::vector<CorrelationTest> tests(static_cast<std::size_t>(s));
+  std::vector<CorrelationTest> tests(s);
   double log_lambda = 0, V = 0, U = 0;
   for (Index k = s - 1; k >= 0; --k) {  // sums over j > k
     // 1 - σ² as (1-σ)(1+σ), which loses nothing near 1. A correlation that is 1 to rounding counts as the largest below 1.

@@ -90,11 +90,11 @@ struct Scores {
   }
 };
 
-// Leaves out the first direction of each domain, and projects what remains on the complement of the scores left out:
+// Removes the first direction of each domain, and projects the rest on the complement of the removed scores:
 //   N = [1, Y_1 e_1, …, Y_m e_1] = Q R,   Y_i ← (the last columns of Q)ᵀ Y_i [e_2, e_3, …]
-// Without the projection the remainders of the pairs vary in fewer dimensions than those of shuffled pairs, and are
-// correlated more: in those n-1-m dimensions they are exchangeable (Huh and Jhun 2001; Winkler and others 2020). With
-// Householder's reflections each new row is an old one, but for little, so that tails stay what they are.
+// Without the projection the remainders of the pairs would vary in fewer dimensions than those of shuffled pairs, and
+// would be correlated more. In those n-1-m dimensions they are exchangeable (Huh and Jhun 2001; Winkler and others 2020).
+// With Householder reflections each new row is nearly an old one, so that the tails of the distribution stay the same.
 void leave_out_first(Scores& scores, bool centre) {
   std::vector<Matrix>& Y = scores.Y;
   Matrix N(Y.front().rows(), std::ssize(Y) + (centre ? 1 : 0));
@@ -249,7 +249,7 @@ double p_value(const Scores& scores, const Matrix& edge_weights, const Permutati
   Index count = 0;
   for (Index first = 0; first < test.permutations; first += batch) {
     const Index together = std::min(batch, test.permutations - first);
-    std::vector<char> reaches(static_cast<std::size_t>(together));  // not bool: threads write neighbours
+    std::vector<char> reaches(together);  // not bool: threads write neighbours
     parallel_for(together, [&](Index task) {
       Stream random(test.seed, Purpose::pairing, static_cast<std::uint32_t>(first + task));
       const std::vector<Matrix> dealt =
@@ -292,7 +292,7 @@ void test_in_turn(PermutationTest& result, Scores scores, const Matrix& edge_wei
 PermutationTest tested(const Summary& summary, const WeightedSamples* given, const Regularization& options,
                        const PermutationOptions& test) {
   const DataOptions data{test.rank_tol, {}, {}, test.scale};
-  const std::vector<bool> spectrum(static_cast<std::size_t>(summary.domains()), true);
+  const std::vector<bool> spectrum(summary.domains(), true);
   const WhitenedData whitened = regularize(whiten_domains(summary, data, spectrum), options);
   const Scores scores = scores_of(whitened, given);
   check_rotations(scores, whitened.total_weight);

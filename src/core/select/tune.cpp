@@ -21,8 +21,8 @@ std::vector<std::string> remarks_of_units(const Folds& folds, const TuneOptions&
                        [](const auto& one) { return one == std::remove_cvref_t<decltype(one)>{}; });
   };
   if (options.data.scale || (is_plain(options.ridges) && is_plain(options.max_ranks))) return remarks;
-  const WhitenedData training = whiten_domains(folds.training(0, 0), options.data,
-                                               std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  const WhitenedData training =
+      whiten_domains(folds.training(0, 0), options.data, std::vector<bool>(folds.domains(), false));
   for (std::size_t i = 0; i < training.domains.size(); ++i) {
     std::string sentence = units_decide(domain_at(i), training.domains[i].variance);
     if (!sentence.empty()) remarks.push_back(std::move(sentence));
@@ -45,7 +45,7 @@ class Search {
 
   // Measures the grid, and the baselines if there are any, on a fold that `training` does not hold.
   void measure(Grid& grid, Baselines* baselines, const Summary& training, Index repeat, Index fold) const {
-    const std::vector<bool> spectrum(static_cast<std::size_t>(folds_.domains()), true);
+    const std::vector<bool> spectrum(folds_.domains(), true);
     const WhitenedData whitened = whiten_domains(training, options_.data, spectrum);
     const Directions directions = directions_of(whitened);
     HeldOut held = hold_out(folds_.held_out(repeat, fold), directions);
@@ -75,8 +75,7 @@ class Search {
 Index largest_rank(const Folds& folds, const DataOptions& data) {
   const Index n = folds.samples(), k = folds.options().folds;
   Index most = n - (n + k - 1) / k - 1;
-  const WhitenedData whitened =
-      whiten_domains(folds.training(0, 0), data, std::vector<bool>(static_cast<std::size_t>(folds.domains()), false));
+  const WhitenedData whitened = whiten_domains(folds.training(0, 0), data, std::vector<bool>(folds.domains(), false));
   for (const WhitenedDomain& domain : whitened.domains) most = std::min(most, domain.rank());
   return most;
 }

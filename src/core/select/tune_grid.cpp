@@ -251,7 +251,7 @@ std::function<Model(const Covariance&)> fits_of(const WhitenedData& whitened, co
 void score(Grid& grid, const WhitenedData& training, const HeldOut& held, const Matrix& edge_weights) {
   parallel_for(std::ssize(grid.groups) - 1, [&](Index task) {
     const std::size_t first = grid.groups[task];
-    const std::size_t end = grid.groups[static_cast<std::size_t>(task) + 1];
+    const std::size_t end = grid.groups[task + 1];
     if (first == end) return;
     const WhitenedData whitened = regularize(training, grid.candidates[first].regularization());
     const auto fitted = fits_of(whitened, edge_weights);

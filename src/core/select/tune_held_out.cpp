@@ -217,7 +217,7 @@ std::vector<int> picked(const std::vector<int>& labels, const std::vector<Index>
 LabelPlaces find_places(const TransferLabels& labels, const PairSamples& pairs) {
   LabelPlaces places;
   if (labels.samples == nullptr) return places;
-  places.of_references.assign(static_cast<std::size_t>(labels.samples->cols()), -1);
+  places.of_references.assign(labels.samples->cols(), -1);
   if (pairs.X1 == nullptr) return places;
   const auto bytes = [](const Matrix& X, Index column) {
     return std::string_view(reinterpret_cast<const char*>(X.col(column).data()),

@@ -89,7 +89,7 @@ void Deviations::Sums::join(const Sums& other) {
 
 Survey survey(const WeightedSamples& samples, const Vector& origin) {
   const Index p = origin.size(), n = samples.count();
-  std::vector<Survey> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
+  std::vector<Survey> parts((n + kRange - 1) / kRange);
   parallel_for_columns(p, n, [&](Index first, Index count) {
     Survey& part = parts[first / kRange];
     part = {Vector::Zero(p), Vector::Zero(p), Vector::Zero(p)};

@@ -71,9 +71,8 @@ Folds::Folds(std::vector<DomainInfo> domains, const FoldOptions& options)
   if (options.folds < 2) throw InvalidInput(fmt::format("{} folds; at least 2 are needed", options.folds));
   if (options.repeats < 0) throw InvalidInput(fmt::format("{} repeats; at least 1 is needed", options.repeats));
   const Index repeats = repeats_for(options, 0, all_features(domains));
-  const std::vector<Summary> empty(static_cast<std::size_t>(options.folds),
-                                   Summary(std::move(domains), options.accumulate));
-  parts_.assign(static_cast<std::size_t>(repeats), empty);
+  const std::vector<Summary> empty(options.folds, Summary(std::move(domains), options.accumulate));
+  parts_.assign(repeats, empty);
 }
 
 // The check is here because a fold's own check would number the rows within that fold. Nothing is added if it fails.
@@ -92,7 +91,7 @@ void Folds::deal(const MatchedSamples& X, const Vector& weights) {
   const Index n = X.front().cols();
   keep_repeats_for(samples() + n);
   for (Index repeat = 0; repeat < repeats(); ++repeat) {
-    std::vector<std::vector<Index>> columns(static_cast<std::size_t>(options_.folds));
+    std::vector<std::vector<Index>> columns(options_.folds);
     for (Index j = 0; j < n; ++j) {
       const Index fold = placed(placed_.back(), repeat, fold_of_dealt(options_, repeat, dealt_.back() + j));
       columns[fold].push_back(j);
@@ -121,7 +120,7 @@ void Folds::merge(const Folds& other) {
         "cannot merge folds that were dealt in another way: folds, repeats, seed and accumulate must agree");
   }
   auto merged = parts_;
-  merged.resize(static_cast<std::size_t>(repeats_needed(samples() + other.samples())));
+  merged.resize(repeats_needed(samples() + other.samples()));
   auto places = other.placed_;
   for (auto& of_set : places) of_set.resize(merged.size());
   for (std::size_t repeat = 0; repeat < merged.size(); ++repeat) {
@@ -151,7 +150,7 @@ Index Folds::repeats_needed(Index samples) const {
   return repeats_for(options_, samples, all_features(parts_[0][0].state().info));
 }
 
-void Folds::keep_repeats_for(Index samples) { parts_.resize(static_cast<std::size_t>(repeats_needed(samples))); }
+void Folds::keep_repeats_for(Index samples) { parts_.resize(repeats_needed(samples)); }
 
 Index Folds::samples() const { return std::accumulate(dealt_.begin(), dealt_.end(), Index{0}); }
 
@@ -217,7 +216,7 @@ void Folds::unpack_places(const TensorReader& file) {
   const Vector places = file.vector("placed", std::ssize(dealt_) * repeats() * options_.folds);
   Index k = 0;
   for (auto& of_set : placed_) {
-    of_set.assign(static_cast<std::size_t>(repeats()), std::vector<Index>(static_cast<std::size_t>(options_.folds)));
+    of_set.assign(repeats(), std::vector<Index>(options_.folds));
     for (std::vector<Index>& of_repeat : of_set) {
       std::vector<bool> taken(of_repeat.size());
       for (Index& fold : of_repeat) {

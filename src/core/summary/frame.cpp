@@ -19,7 +19,7 @@ using linalg::Indices;
 
 // 0 … p - 1 without the given features.
 Indices others(const Indices& named, Index p) {
-  std::vector<bool> is_named(static_cast<std::size_t>(p));
+  std::vector<bool> is_named(p);
   for (const Index j : named) is_named[j] = true;
   Indices result;
   for (Index j = 0; j < p; ++j) {
@@ -97,7 +97,7 @@ void add_all_but_own(const Array& G, const Frame& frame, const Array& Y) {
 }  // namespace
 
 Frame identity_frame(const Layout& layout) {
-  Indices all(static_cast<std::size_t>(layout.size()));
+  Indices all(layout.size());
   std::iota(all.begin(), all.end(), Index{0});
   return {layout, layout, std::move(all), {}};
 }
@@ -187,7 +187,7 @@ std::optional<Frame> Frame::from_whole(const Backend& on, const Matrix& P, Indic
 NewFrame make_frame(const Deviations& Z, const Layout& layout, Scales scales, const Array& products) {
   const Backend& on = Z.on();
   const Vector spread = Z.spread();
-  std::vector<OrderedTriangle> triangles(static_cast<std::size_t>(layout.domains()));
+  std::vector<OrderedTriangle> triangles(layout.domains());
   std::vector<std::pair<Index, Indices>> others_by_qr;  // domains, and their features that vary
   Index largest = 0;
   for (Index i = 0; i < layout.domains(); ++i) {

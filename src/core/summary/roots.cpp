@@ -39,7 +39,7 @@ Roots Compressed::roots() const {
   }
   const auto pivots = [&](std::size_t i) {
     Indices all = K[i].order;
-    all.resize(static_cast<std::size_t>(K[i].K.rows()));
+    all.resize(K[i].K.rows());
     return all;
   };
   const auto coupling = [&](std::size_t i, std::size_t j) -> Array {

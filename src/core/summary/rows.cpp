@@ -49,7 +49,7 @@ void Rows::clear() { keep({}); }
 
 WeightedSamples Rows::by_domain() const {
   WeightedSamples views{{}, weights_};
-  views.X.reserve(static_cast<std::size_t>(layout_.domains()));
+  views.X.reserve(layout_.domains());
   for (Index i = 0; i < layout_.domains(); ++i) {
     if (count_ == 0) {  // there may be no memory to point into
       views.X.emplace_back(MatrixView(Eigen::Map<const Matrix>(nullptr, layout_.features(i), 0)));

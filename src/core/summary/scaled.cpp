@@ -116,7 +116,7 @@ std::optional<OrderedTriangle> scaled_triangle(const Deviations& Z, const Indice
   const Indices order = chosen(features, found.order);
   const auto first_weak = order.begin() + strong;
   const Vector ordered = sizes(found.order);
-  Indices sorted(static_cast<std::size_t>(strong));  // the strong ones, in the order of the features
+  Indices sorted(strong);  // the strong ones, in the order of the features
   std::iota(sorted.begin(), sorted.end(), Index{0});
   std::sort(sorted.begin(), sorted.end(), [&](Index i, Index j) { return order[i] < order[j]; });
   OrderedTriangle result{chosen(order, sorted), on.zeros(a, a), strong, strong, {}};

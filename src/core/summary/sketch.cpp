@@ -50,7 +50,7 @@ struct FeatureSizes {
 FeatureSizes sizes_of(const WeightedSamples& samples, const Vector& weights, const Vector& origin,
                       const std::vector<Index>& places) {
   const Index n = samples.count(), count = std::ssize(places);
-  std::vector<FeatureSizes> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
+  std::vector<FeatureSizes> parts((n + kRange - 1) / kRange);
   parallel_for_columns(count, n, [&](Index first, Index columns) {
     FeatureSizes& part = parts[first / kRange];
     part = {Vector::Zero(count), Vector::Zero(count)};
@@ -238,7 +238,7 @@ void Sketch::add(const Backend& on, const WeightedSamples& samples, const std::v
     return;
   }
   const Vector weights = weights_of(samples, except);
-  std::vector<PartialSketch> parts(static_cast<std::size_t>((n + kRange - 1) / kRange));
+  std::vector<PartialSketch> parts((n + kRange - 1) / kRange);
   parallel_for_columns(kColumns * origin.size(), n, [&](Index first, Index columns) {
     parts[first / kRange] = sketch_of(samples, weights, origin, U, first, columns);
   });

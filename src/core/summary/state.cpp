@@ -149,7 +149,7 @@ void Summary::State::compress_rows() {
   const auto waiting = compressed->add(added, origin);
   if (!waiting) return renew_frame();
   sketch.add(*on, added, *waiting);
-  linalg::Indices kept(static_cast<std::size_t>(outliers));
+  linalg::Indices kept(outliers);
   std::iota(kept.begin(), kept.end(), Index{0});
   for (const Index j : *waiting) kept.push_back(outliers + j);
   rows.keep(kept);

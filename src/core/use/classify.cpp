@@ -34,7 +34,7 @@ std::vector<int> nearest_neighbour(const MatrixView& samples, const std::vector<
   const Matrix X = samples.colwise() - mean;
   const Vector norms = X.colwise().squaredNorm();
   std::vector<int> found;
-  found.reserve(static_cast<std::size_t>(queries.cols()));
+  found.reserve(queries.cols());
   constexpr Index block = 512;
   for (Index first = 0; first < queries.cols(); first += block) {
     const Index count = std::min(block, queries.cols() - first);
@@ -76,7 +76,7 @@ std::vector<int> LinearClassifier::operator()(const MatrixView& queries) const {
   check_queries(mean_.size(), queries);
   const Matrix scores = linalg::AB(weights_, queries.colwise() - mean_).colwise() + offset_;
   std::vector<int> found;
-  found.reserve(static_cast<std::size_t>(queries.cols()));
+  found.reserve(queries.cols());
   for (Index j = 0; j < queries.cols(); ++j) {
     Index best = 0;
     scores.col(j).maxCoeff(&best);

@@ -159,7 +159,7 @@ double judge_pairs(DomainDiagnosis& found, const Model& model, Domain domain, co
   });
   found.evidence = conditional - a.topRows(common).colwise().squaredNorm().transpose();
   found.evidence_p = evidence_tails(found.evidence, s);
-  found.rank.resize(static_cast<std::size_t>(a.cols()));
+  found.rank.resize(a.cols());
   found.likeliest = found.rank;
   compare_partners(found, a, b, s, progress);
   return share_noticed(a, b, s, found.evidence, found.evidence_p);

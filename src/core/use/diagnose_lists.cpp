@@ -71,7 +71,7 @@ void list_pairs(Diagnosis& found, double rate) {
 void list_outliers(Diagnosis& found, double rate) {
   const Index n = found.pair_p.size();
   Vector least = Vector::Ones(n);
-  std::vector<Suspect> kinds(static_cast<std::size_t>(n));
+  std::vector<Suspect> kinds(n);
   double tests = 0;
   for (std::size_t i = 0; i < found.domains.size(); ++i) {
     for (const auto suspicion : {Suspicion::far_out, Suspicion::unlike_fit}) {

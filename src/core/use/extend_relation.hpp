@@ -1,4 +1,4 @@
-// What matched samples say of a domain that is added to a model, and the domain whitened.       docs/method.md section 11
+// Moments of a domain that is added to a model, from its matched samples, and its whitening.    docs/method.md section 11
 #pragma once
 
 #include <cgmca/extend.hpp>
@@ -8,8 +8,8 @@
 
 namespace cgmca {
 
-// What the matched samples say, with t the scores of the known domains, one above the other, and x the new domain, and
-// what they would say of the samples of the fit.
+// Moments of x, the new domain, and of t, the scores of the known domains stacked, among the matched samples or, once
+// transported, among the samples of the fit.
 struct Relation {
   std::vector<Index> rows;  // where the scores of each known domain begin, and where the last end
   WhitenedData whitened;    // of the matched samples
@@ -25,7 +25,7 @@ struct Relation {
   auto of(std::size_t j) const { return Eigen::seqN(rows[j], rows[j + 1] - rows[j]); }  // the scores of known domain j
 };
 
-// Of a summary whose domains are those of the model, and the new one.
+// The moments from a summary of known domains and, last, the new one.
 Relation relation_of(const Model& model, const Summary& matched, const std::vector<Domain>& known,
                      const AddOptions& options);
 

@@ -55,12 +55,12 @@ class Block {
   Block(const LinearOperator& A, const MatrixView& Y, const LsqrOptions& options, Index first, LsqrResult& result)
       : A_(A),
         options_(options),
-        first_(static_cast<std::size_t>(first)),
+        first_(first),
         result_(result),
         X_(result.X.middleCols(first, Y.cols())),
         U_(Y),
         D_(Matrix::Zero(A.columns, Y.cols())),
-        states_(static_cast<std::size_t>(Y.cols())) {
+        states_(Y.cols()) {
     X_.setZero();
   }
 
@@ -89,7 +89,7 @@ class Block {
 
  private:
   State& state(Index j) { return states_[j]; }
-  void set_converged(Index j, bool converged) { result_.converged[first_ + static_cast<std::size_t>(j)] = converged; }
+  void set_converged(Index j, bool converged) { result_.converged[first_ + j] = converged; }
 
   // β u = y, α v = Aᵀ u
   void start() {
@@ -138,7 +138,7 @@ class Block {
       return;
     }
     X_.col(j) += phi * D_.col(j);
-    result_.iterations[first_ + static_cast<std::size_t>(j)] = step + 1;
+    result_.iterations[first_ + j] = step + 1;
     now.norm_r *= std::abs(now.s);
     now.norm_Atr = std::abs(now.s * phi);  // times the next α
   }
@@ -185,8 +185,7 @@ LsqrOptions with_defaults(LsqrOptions options, Index rows, Index columns) {
 
 LsqrResult lsqr(const LinearOperator& A, const MatrixView& Y, const LsqrOptions& options) {
   const Index n = Y.cols();
-  LsqrResult result{Matrix(A.columns, n), std::vector<Index>(static_cast<std::size_t>(n)),
-                    std::vector<bool>(static_cast<std::size_t>(n))};
+  LsqrResult result{Matrix(A.columns, n), std::vector<Index>(n), std::vector<bool>(n)};
   for (Index first = 0; first < n; first += kColumns) {
     Block(A, Y.middleCols(first, std::min(kColumns, n - first)), options, first, result).solve();
   }

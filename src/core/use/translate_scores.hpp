@@ -25,7 +25,7 @@ Matrix sample_loadings(const Model& model, Domain features, Domain scores);
 // the largest.
 Matrix divided_by(const Matrix& K, const Matrix& X);
 
-// Throws InvalidInput where nothing is given or a domain twice, UnequalSamples, WrongDimension or MissingDomain.
+// Throws InvalidInput if no domain is given or one is given twice, UnequalSamples, WrongDimension or MissingDomain.
 void check_present(const Model& model, const std::vector<DomainSamples>& given);
 
 // Samples by the domains they have. Throws NotFinite for infinity, InvalidInput where a sample has no domain.

@@ -1,4 +1,4 @@
-// What a model holds beside its maps, compared with what the samples say.
+// Everything that a model holds beside its maps, compared with the samples.
 #pragma once
 
 #include <cgmca/verify.hpp>
@@ -8,8 +8,8 @@
 
 namespace cgmca {
 
-// The differences of a model's claims from what follows from its maps A_i = M_i T_i and the data. `plain`: the factors of
-// the samples; `whitened`: regularized as the model says, within its ranks; `found`: what the maps attain.
+// The differences of a model's claims from what follows from its maps A_i = M_i T_i and the data. `plain`: the whitened
+// samples; `whitened`: the same, regularized and truncated as the model says; `found`: what the maps attain.
 std::vector<Claim> compare_claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened,
                                   const Verification& found);
 

@@ -135,6 +135,7 @@ sanitize: deps
 	@cmake --build --preset sanitize
 	@ctest --preset sanitize
 
+# Without warnings by clang, each source alone (CGMCA_UNITY=OFF), so that one that lacks an #include is found.
 clang: deps
 	@tools/install-deps clang
 	@cmake --preset clang

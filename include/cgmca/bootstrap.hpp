@@ -50,7 +50,7 @@ class BootstrapSamples {
   std::unique_ptr<State> state_;
 };
 
-// How replicas are made, and what is told of them.
+// Options of a bootstrap: the replicas and the statistics.
 struct BootstrapOptions {
   Index replicas = 200;
   std::uint64_t seed = 1;                          // of the Poisson numbers: the same replicas on any number of threads
@@ -67,14 +67,14 @@ struct Bootstrapped {
   Matrix p, q;          // that it is zero; Benjamini and Hochberg's false discovery rate among all of this kind
 };
 
-// Of one domain, features by directions, d×c.
+// The statistics of one domain, features by directions, d×c.
 struct DomainBootstrap {
   Bootstrapped weights;    // Tᵀ
   Bootstrapped structure;  // correlations of the features with the scores
   Matrix selected;         // in which part of the replicas a feature is among the strongest of a direction
 };
 
-// What the replicas say.
+// The result of a bootstrap.
 struct Bootstrap {
   Bootstrapped correlations;  // of the scores of two domains: direction by pair of domains, 1-2, 1-3, …, 2-3, …
   ByDomain<DomainBootstrap> domains;

@@ -17,8 +17,8 @@
 namespace cgmca {
 
 // Returns the model with the errors of its translations, to each domain from all others, measured by cross-fitting:
-// each fold is translated by a fit to all other folds, with the same covariances and options. Fewer samples than folds
-// are left out one at a time. Only the folds' moments are needed. `progress` is told the part done after each fold and may throw to stop. Throws TooFewSamples, or
+// each fold is translated by a fit to all others, with the same covariances and options. Fewer samples than folds are
+// left out one at a time. `progress` gets the part done after each fold and may throw to stop. Throws TooFewSamples, or
 // InvalidInput if the folds do not belong to the model or if a training set does not allow the covariances. (30)
 Model calibrate(Model model, const Folds& folds, const Covariance& c1, const Covariance& c2,
                 const FitOptions& options = {}, const std::function<void(double done)>& progress = {});

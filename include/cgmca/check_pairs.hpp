@@ -19,7 +19,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// How pairs are checked.
+// Options of the check.
 struct PairCheckOptions {
   double level = 0.05;     // the false discovery rate of the pairs that are confirmed
   std::uint64_t seed = 1;  // of the folds and the shuffled pairs
@@ -38,7 +38,7 @@ struct Displacement {
   Index first, last, by;
 };
 
-// What the check found.
+// The result of the check.
 struct PairCheck {
   Vector probability;                 // n: that pair j is right
   Vector log_ratio;                   // n: log p(x_1, x_2)/(p(x_1) p(x_2)) by the fit to other pairs          (74)

@@ -47,7 +47,7 @@ struct CorrelationTest {
 // weights whose sum is not whole. A model keeps only the sum of the weights, so other weights are taken for counts.
 std::vector<CorrelationTest> correlation_tests(const Model& model);
 
-// How many correlations are not zero by Rao's F: the tests are made in turn, up to the first with p > level.
+// The number of significant correlations by Rao's F: tests are made in turn until the first with p > level.
 Index significant_correlations(const std::vector<CorrelationTest>& tests, double level = 0.05);
 
 }  // namespace cgmca

@@ -22,7 +22,7 @@ namespace cgmca {
 // A prescribed covariance, given by its entries or by a rule that the fit applies to its data.
 class Covariance {
  public:
-  // What a fit makes of it: C is given by its entries, or by a rule.
+  // Whether C is given by its entries or by a rule, and by which rule.
   enum class Kind { entries, identity, data, principal, correlation, likelihood };
 
   // I_k: plain matching component analysis. Throws InvalidInput for k < 1.
@@ -76,7 +76,7 @@ class Covariance {
   std::string name() const;                  // "identity", "data1", …; "matrix" if it was given by its entries
   const Matrix& U() const { return U_; }     // of entries, C = U diag(s²) Uᵀ: k×c, orthonormal columns
   const Vector& s() const { return s_; }     // of entries: c, descending and positive
-  // What is prescribed, in words for people: "identity:4", "matrix 12×12 of rank 9", "data1:500".
+  // A description for people: "identity:4", "matrix 12×12 of rank 9", "data1:500".
   const std::string& description() const { return description_; }
   // Whether both are the same rule, or have the same U and s.
   bool operator==(const Covariance& other) const;
@@ -93,7 +93,7 @@ class Covariance {
   std::string description_;
 };
 
-// What follows the name of a covariance in a spec.
+// The argument after the name of a covariance in a spec.
 enum class CovarianceTakes { nothing, perhaps_number, number, file };
 
 // A row of the table of covariances.

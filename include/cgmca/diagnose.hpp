@@ -5,7 +5,7 @@
 // partners in all other domains, and K = Cov(t_J):
 //   T²         tᵀ G⁻¹ t                                      far out within the common space
 //   Q          Σ_f (x_f - E[x_f | t])² / Θ_ff                 outside of it
-//   distance   -2 log p(t | t_J), but for a constant: eᵀ V⁻¹ e, e = t - Cov(t, t_J) K⁻¹ t_J, V = Cov(e)
+//   distance   -2 log p(t | t_J), up to a constant: eᵀ V⁻¹ e, e = t - Cov(t, t_J) K⁻¹ t_J, V = Cov(e)
 //   evidence   -2 log p(t | t_J) / p(t): above 0, a stranger would have been the likelier partner
 //
 // Example:
@@ -54,13 +54,13 @@ struct Suspect {
   std::string text() const;  // "mispaired; in domain 1 sample 17 would fit better (q 0.003)"
 };
 
-// How samples are judged.
+// Options of a diagnosis.
 struct DiagnoseOptions {
   double false_discovery_rate = 0.05;              // of each list: that of the pairs, and that of single domains
   std::function<void(double done)> progress = {};  // told the part of the partners compared; may throw to stop
 };
 
-// What was found of n samples.
+// The result for n samples.
 struct Diagnosis {
   ByDomain<DomainDiagnosis> domains;  // m
   Vector pair_p;                      // n: that the domains of a sample belong together
@@ -75,7 +75,7 @@ class Diagnoser {
   explicit Diagnoser(const Model& model);
   // Adds matched samples, one matrix a domain, d_i×n. Throws WrongDimension, UnequalSamples or NotFinite.
   void add(const MatchedSamples& X);
-  // What is found of the samples added so far. Throws TooFewSamples for fewer than 8, and InvalidInput.
+  // The result for the samples added so far. Throws TooFewSamples for fewer than 8, and InvalidInput.
   Diagnosis diagnosis(const DiagnoseOptions& options = {}) const;
   Index samples() const { return samples_; }  // added so far
 
@@ -94,7 +94,7 @@ class Diagnoser {
 // The diagnosis of samples in memory.   X_i: d_i×n. Throws as Diagnoser does.
 Diagnosis diagnose(const Model& model, const MatchedSamples& X, const DiagnoseOptions& options = {});
 
-// What a contribution is part of.
+// The statistic that contributions sum to.
 enum class Statistic { t_squared, residual, distance };
 
 // The parts that features have in a statistic of a domain, for every sample: one matrix for each domain, d_i×n, that

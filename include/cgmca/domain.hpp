@@ -1,4 +1,4 @@
-// What is known of a domain besides its samples: the number of features, and names from a file or a user.
+// The description of a domain: its number of features, and names from a file or a user.
 //
 // Example:
 //   Summary summary({{d1, "synthetic"}, {2, "measured", {"mass", "length"}}});
@@ -28,7 +28,7 @@ struct DomainInfo {
 // The domains 1 to count.
 std::vector<Domain> all_domains(Index count);
 
-// What messages call a domain: "domain 2", or "domain 2 (measured)" if it has a name.
+// The name of a domain in messages: "domain 2", or "domain 2 (measured)" if it has a name.
 std::string describe(Domain domain, const DomainInfo& info);
 
 // Throws InvalidInput if there are no features, if the number of names is not that of features, or if a name occurs
@@ -40,7 +40,7 @@ void check(Domain domain, const DomainInfo& info);
 // and lists those that only one of them has.
 std::vector<Index> order_of(const std::vector<std::string>& expected, const std::vector<std::string>& given);
 
-// How many features the result of order_of moves.
+// The number of features that the result of order_of moves.
 Index moved_by(const std::vector<Index>& order);
 
 // The first few of many names, for a message: "'a', 'b', 'c' and 7 more".

@@ -31,7 +31,7 @@ namespace cgmca {
 // Cross-loadings are approximate under max_rank or with extra samples. Throws MissingDomain. (33)
 Matrix score_correlations(const Model& model, Domain features, Domain scores);
 
-// What canonical scores explain of a domain's variance.
+// The shares of a domain's variance that canonical scores explain.
 struct Shares {
   Vector alone;       // c: score j by itself
   Vector cumulative;  // c: scores 1 … j together, their sum unless a ridge makes scores correlated
@@ -61,7 +61,7 @@ class MeasuredR2 {
   MeasuredR2(const Model& model, Domain to);
   // Adds samples, one matrix a domain, d_i×n. No weights: 1 each.
   void add(const MatchedSamples& X, const Vector& weights = {});
-  // Of the samples added so far.
+  // The result for the samples added so far.
   TranslationR2 value() const;
 
  private:

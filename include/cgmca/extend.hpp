@@ -25,7 +25,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// How a domain is added.
+// Options of adding a domain.
 struct AddOptions {
   // C: the identity or a matrix. Default: that of the first of the matched domains.
   std::optional<Covariance> covariance{};

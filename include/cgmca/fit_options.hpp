@@ -41,7 +41,7 @@ using Graph = std::variant<std::string, Matrix>;
 // Throws NotSquare, NotSymmetric, NotPositive, NotFinite or InvalidInput if it is not a graph of so many domains.
 Matrix weights_of(const Graph& graph, Index domains);
 
-// How far the search for more than two domains has come.
+// The progress of the search for more than two domains.
 struct MatchingProgress {
   std::string stage;  // the kind of the start, as Start::kind, or "proof" of the optimum
   Index start;        // the number of the start; during a proof, the number of starts before it
@@ -49,7 +49,7 @@ struct MatchingProgress {
   double f;           // the value reached so far; it never falls within one ascent
 };
 
-// How domains are matched. All options but the graph concern the search for more than two domains; two domains have a
+// Options of matching domains. All options but the graph concern the search for more than two domains; two domains have a
 // closed form.
 struct MatchingOptions {
   Graph graph = "full";     // which domains are compared

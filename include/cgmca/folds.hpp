@@ -24,10 +24,10 @@ namespace cgmca {
 class TensorReader;
 class TensorWriter;
 
-// How samples are divided.
+// Options of dividing samples.
 struct FoldOptions {
   Index folds = 5;  // at least 2
-  // How often the samples are divided anew at random; each takes the memory of a summary of all samples. 0: see
+  // The number of random divisions of the samples; each takes the memory of a summary of all samples. 0: see
   // repeats().
   Index repeats = 0;
   std::uint64_t seed = 1;                         // of the random folds

@@ -14,7 +14,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// What a fused point is.
+// The definition of a fused point.
 enum class Fusion {
   estimate,  // the best linear estimate, from the domains present, of the mean of *all* domains' points (31)
   mean,      // the mean of the points of the domains present

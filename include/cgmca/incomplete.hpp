@@ -72,7 +72,7 @@ class IncompleteSummary {
 // Whether a file begins as those of IncompleteSummary do.
 bool holds_incomplete_summary(const std::string& path);
 
-// How EM ended.
+// The result of EM.
 struct IncompleteEstimate {
   ByDomain<Vector> means;     // of each domain
   ByDomain<Vector> variance;  // of each feature, the ridge included

@@ -59,7 +59,7 @@ namespace cgmca {
 // parts of all features first and then their imaginary parts ("re NAME", "im NAME").
 enum class ComplexAs { refuse, magnitude, power, stack };
 
-// How a source is read.
+// Options of reading a source.
 struct ReadOptions {
   // Samples are the file's columns (d×n, as MATLAB users often store them), not its rows; of more
   // than two dimensions the last is the samples and those before it are flattened.
@@ -132,7 +132,7 @@ class BlockReader {
   Index position_ = 0;
 };
 
-// How a target is written.
+// Options of writing a target.
 struct WriteOptions {
   bool columns = false;                         // samples are the file's columns, not its rows
   std::vector<std::string> feature_names = {};  // one for each feature, or none; see write()
@@ -188,7 +188,7 @@ class BlockWriter {
   std::unique_ptr<Target> target_;
 };
 
-// What describe_file tells of one array of a data file.
+// The description of one array of a data file.
 struct ArrayInfo {
   std::string name;                        // empty in a format without members
   std::vector<Index> shape;                // as the file has it
@@ -196,7 +196,7 @@ struct ArrayInfo {
   std::vector<std::string> feature_names;  // if the file has any
   std::optional<Index> missing;            // the number of NaN or empty cells, for arrays of real numbers
 };
-// What a data file holds.
+// The contents of a data file.
 struct FileInfo {
   std::string format;             // in words: "NumPy archive", "CSV, separated by ';'"
   std::vector<ArrayInfo> arrays;  // one for each array in it

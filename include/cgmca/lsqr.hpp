@@ -13,11 +13,11 @@ namespace cgmca {
 
 // When LSQR stops; the defaults are those of MATLAB's lsqr.
 struct LsqrOptions {
-  // Of MATLAB's two rules: for the residual, and for the residual of the normal equations. Less than eps counts as eps.
+  // The tolerance of MATLAB's two rules, on the residual and on that of the normal equations. At least eps is used.
   double tolerance = 1e-6;
   Index iterations = 0;  // at most; 0: min(k, d, 20)
 };
-// What LSQR found for each right-hand side.
+// The result for each right-hand side.
 struct LsqrResult {
   Matrix X;                       // d×n: the last iterate for each right-hand side
   std::vector<Index> iterations;  // n: steps done for each

@@ -82,7 +82,7 @@ struct Certificate {
   double covariance_trace = 0;  // (n-1)/n Σ_i deg_i tr C_i, deg_i = Σ_j w_ij: the scale of both
   bool certified = true;        // the maps are proven to be the best: bound is objective, to rounding
   double gap = 0;               // (f_bound - f) / |f|: by how much f (37) may fall short of the best; 0 in closed form
-  // What the bound rests on: "closed form" (two domains), "identity", "commuting", "dense", "ADMM", "pairwise only".
+  // The kind of proof: "closed form" (two domains), "identity", "commuting", "dense", "ADMM", "pairwise only".
   std::string proof = "closed form";
   std::vector<Start> starts;   // of the search for more than two domains
   Index sweeps = 0;            // of all starts together
@@ -91,7 +91,7 @@ struct Certificate {
   Vector singular_B;           // σ(B): the canonical correlations; for two domains                                (8)
                                // (unused ones have an error of eps/σ; they are absent if few of more than 1,200
                                // directions were needed)
-  // How far the covariances used are from a sketch of the samples that was summed beside them, relative to the sizes of
+  // The distance of the covariances used from a sketch of the samples summed beside them, relative to the sizes of
   // the features; absent where a summary of cgmca 0.2 has none. (61)
   std::optional<double> samples_residual;
   ByDomain<Index> ranks;             // r_i of the data
@@ -102,7 +102,7 @@ struct Certificate {
                                 // "qr: gesdd, geqrf; B gesdd"
 };
 
-// What the fit was asked for, so that it can be repeated. The graph is in the certificate.
+// The settings of the fit, so that it can be repeated. The graph is in the certificate.
 struct FitSettings {
   // Default settings of so many domains.
   explicit FitSettings(Index domains = 2);
@@ -194,7 +194,7 @@ struct Model {
   Index fitted_count() const { return count() - std::ssize(additions); }
   // The model without the domains that joined after the fit.
   Model fitted() const;
-  // What is known of an added domain; null of one that the fit had.
+  // The certificate of an added domain; null for a domain of the fit.
   const Addition* addition(Domain domain) const;
 
   // Writes one safetensors file, atomically, with a note for whoever reads it, as Summary::save does. Throws IoError.

@@ -50,7 +50,7 @@ std::string division_of(const std::vector<std::string>& inputs);
 // Why samples would count twice if these two lists of inputs were merged; empty if they would not.
 std::string repeated(const std::vector<std::string>& ours, const std::vector<std::string>& theirs);
 
-// What messages call an input: "a.npy", "a.npy (parts 1 to 3 and 7 of 8)".
+// The name of an input in messages: "a.npy", "a.npy (parts 1 to 3 and 7 of 8)".
 std::string input_name(const std::string& input);
 
 }  // namespace cgmca

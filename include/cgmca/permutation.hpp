@@ -18,7 +18,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// How the test is run.
+// Options of the test.
 struct PermutationOptions {
   Index permutations = 1000;                  // at least 1
   std::uint64_t seed = 1;                     // of the permutations
@@ -29,7 +29,7 @@ struct PermutationOptions {
   bool scale = false;                         // as that of a fit
 };
 
-// What the test found.
+// The result of the test.
 struct PermutationTest {
   std::vector<double> p_values;  // of all correlations or directions in turn; they never fall
   Index significant = 0;         // how many are at or below the level

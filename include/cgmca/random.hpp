@@ -20,7 +20,7 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-// What numbers are for. Streams of different purposes are independent. The library uses these two; for other numbers
+// A purpose of numbers. Streams of different purposes are independent. The library uses these two; for other numbers
 // take another value, such as Purpose{1000}.
 enum class Purpose : std::uint32_t { folds = 4, pairing = 5 };
 

@@ -40,13 +40,13 @@
 #pragma GCC visibility push(default)
 namespace cgmca {
 
-// How samples are summed up.
+// The rule by which samples are summed up.
 enum class Accumulate {
   automatic,  // gram while the measured conditioning proves it safe, otherwise qr
   qr,         // as accurate as a QR factorization
   gram,       // sums of products: less arithmetic, but it squares the condition number
 };
-// What a summary holds at present, as above.
+// The present form of a summary, as above.
 enum class SummaryForm { rows, qr, gram };
 
 // All choices of Accumulate.

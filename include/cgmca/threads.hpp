@@ -1,4 +1,4 @@
-// Which BLAS serves this process, and on how many threads.
+// The BLAS of this process, and its number of threads.
 //
 // Example:
 //   set_threads(1);

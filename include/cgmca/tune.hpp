@@ -49,7 +49,7 @@ struct Candidate {
   std::string description() const;                         // "identity:40, max rank 50, ridge 0.1 towards identity"
 };
 
-// What is measured on the held-out pairs. All are errors: smaller is better. For more than two domains there are
+// The errors measured on the held-out pairs: smaller is better. For more than two domains there are
 // distance, translation and classification.
 enum class Criterion {
   distance,     // mean squared distance of the mapped pairs / (tr C1 + tr C2): 1 is that of unrelated samples. It
@@ -96,7 +96,7 @@ struct MatchedLabels {
   std::vector<int> labels;          // n
 };
 
-// What to try, and what to choose by.
+// The settings to try, and the criterion to choose by.
 struct TuneOptions {
   // Empty: depends on the criterion. For likelihood and partner likelihood2; for classification likelihood2, identity,
   // correlation, data1, data2 (for more than two domains identity and correlation); otherwise identity.
@@ -134,7 +134,7 @@ struct Trial {
   const Score& operator[](Criterion criterion) const { return scores[static_cast<std::size_t>(criterion)]; }
 };
 
-// What was tried, what was chosen, and the scores of two baselines.
+// The trials, the choice, and the scores of two baselines.
 struct TuneResult {
   std::vector<Trial> trials;                     // feasible in every training set, in the order of the grid
   std::vector<Candidate> infeasible;             // those that were not

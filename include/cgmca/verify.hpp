@@ -43,7 +43,7 @@ struct Claim {
   double difference = 0;  // relative to its scale; infinite for a number that must agree exactly and does not
 };
 
-// What a model attains on given samples.
+// The result of verifying a model on given samples.
 struct Verification {
   Index samples = 0;                      // matched ones, of a weight above 0
   double total_weight = 0;                // n: the sum of their weights
@@ -67,7 +67,7 @@ struct Verification {
     return *std::max_element(claims.begin(), claims.end(),
                              [](const Claim& a, const Claim& b) { return a.difference < b.difference; });
   }
-  // How far the maps may fall short of the best ones, as a part of the objective's scale.
+  // The distance of the maps from the best ones, at most, as a part of the objective's scale.
   double shortfall() const { return (objective - best_objective) / covariance_trace; }
 };
 
@@ -82,7 +82,7 @@ class Verifier {
   void add(const MatchedSamples& X, const VectorView& weights);
   // Adds samples of one domain without partners, d×n. Throws as add does.
   void add_extra(Domain domain, const MatrixView& X);
-  // What the model attains on the samples added so far. Throws TooFewSamples.
+  // The result for the samples added so far. Throws TooFewSamples.
   Verification verification() const;
 
  private:

@@ -49,13 +49,7 @@ inline double apart(const Model& one, const Model& two, const std::vector<std::s
   return most;
 }
 
-inline MatchedSamples views(const std::vector<Matrix>& X) {
-  MatchedSamples result;
-  for (const Matrix& one : X) result.emplace_back(one);
-  return result;
-}
-
-inline MatchedSamples matrices(const std::vector<Matrix>& X) {
+inline MatchedSamples matched(const std::vector<Matrix>& X) {
   MatchedSamples result;
   for (const Matrix& one : X) result.emplace_back(one);
   return result;

@@ -7,13 +7,13 @@
 namespace cgmca::testing {
 namespace {
 
-TEST(Views, TheOraclesCasesAreReachedAndCertified) {
+TEST(MultiFits, TheOraclesCasesAreReachedAndCertified) {
   for (const char* name : {"identity_full", "identity_star", "many_identity", "same_path", "commuting_weighted",
                            "near_full", "unequal_ranks"}) {
     const Case c = read_case(name);
     FitOptions options;
     options.matching.graph = c.weights;
-    const Model model = fit(views(c.X), c.covariances, options);
+    const Model model = fit(matched(c.X), c.covariances, options);
     const Certificate& certificate = model.certificate;
     EXPECT_NEAR(certificate.objective, c.objective, 1e-9 * c.objective) << name;
     EXPECT_NEAR(objective_of(model, c.X), c.objective, 1e-9 * c.objective) << name;
@@ -34,7 +34,7 @@ TEST(Views, TheOraclesCasesAreReachedAndCertified) {
   }
 }
 
-TEST(Views, TwoDomainsAreAlgorithm1ToTheBit) {
+TEST(MultiFits, TwoDomainsAreAlgorithm1ToTheBit) {
   Random random(3);
   for (const Index n : {7, 200}) {
     const Pairs pairs = random_pairs(random, 6, 5, n);
@@ -59,7 +59,7 @@ TEST(Views, TwoDomainsAreAlgorithm1ToTheBit) {
   }
 }
 
-TEST(Views, TheWeightOfTwoDomainsScalesTheObjective) {
+TEST(MultiFits, TheWeightOfTwoDomainsScalesTheObjective) {
   Random random(4);
   const Pairs pairs = random_pairs(random, 6, 5, 80);
   const std::vector<Covariance> C = {Covariance::identity(2)};
@@ -75,7 +75,7 @@ TEST(Views, TheWeightOfTwoDomainsScalesTheObjective) {
   EXPECT_LE(std::abs(verify(loaded, {pairs.X1, pairs.X2}).shortfall()), 1e-12);
 }
 
-TEST(Views, PermutedDomainsHavePermutedMaps) {
+TEST(MultiFits, PermutedDomainsHavePermutedMaps) {
   for (const char* name : {"identity_full", "same_path", "commuting_weighted", "near_full", "unequal_ranks"}) {
     const Case c = read_case(name);
     const std::vector<std::size_t> order = {2, 0, 1};  // what stands at each place of the permuted fit
@@ -91,16 +91,16 @@ TEST(Views, PermutedDomainsHavePermutedMaps) {
     FitOptions options, moved_options;
     options.matching.graph = c.weights;
     moved_options.matching.graph = moved.weights;
-    const Model model = fit(views(c.X), c.covariances, options);
-    const Model other = fit(views(moved.X), moved.covariances, moved_options);
+    const Model model = fit(matched(c.X), c.covariances, options);
+    const Model other = fit(matched(moved.X), moved.covariances, moved_options);
     EXPECT_LE(apart(other, model, order), 1e-5) << name;
     EXPECT_NEAR(other.certificate.objective, model.certificate.objective, 1e-10 * c.objective) << name;
   }
 }
 
-TEST(Views, DirectionsAreInOrderOfHowWellTheyMatch) {
+TEST(MultiFits, DirectionsAreInOrderOfHowWellTheyMatch) {
   const Case c = read_case("many_identity");
-  const Model model = fit(views(c.X), c.covariances);
+  const Model model = fit(matched(c.X), c.covariances);
   const Index k = model.common_dimension;
   Vector mean = Vector::Zero(k);
   for (int i = 1; i <= 6; ++i) {
@@ -112,20 +112,20 @@ TEST(Views, DirectionsAreInOrderOfHowWellTheyMatch) {
   EXPECT_LE(model.certificate.min_gap, 1);
 }
 
-TEST(Views, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
+TEST(MultiFits, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
   const auto X = random_domains(5, {7, 5, 6, 4}, 90);
   const int before = threads();
   std::vector<std::string> bytes;
   for (const int count : {1, 2, 1}) {
     set_threads(count);
-    bytes.push_back(fit(views(X), {Covariance::identity(2)}).to_bytes());
+    bytes.push_back(fit(matched(X), {Covariance::identity(2)}).to_bytes());
   }
   set_threads(before);
   EXPECT_EQ(bytes[0], bytes[2]);
   EXPECT_LE(apart(Model::from_bytes(bytes[0]), Model::from_bytes(bytes[1])), 1e-9);
 }
 
-TEST(Views, BlocksMergesAndFormsOfSummariesChangeNothing) {
+TEST(MultiFits, BlocksMergesAndFormsOfSummariesChangeNothing) {
   const auto X = random_domains(6, {5, 4, 6}, 400);
   const std::vector<Covariance> C = {Covariance::identity(2)};
   for (const double ridge : {0.0, 0.1}) {
@@ -155,7 +155,7 @@ TEST(Views, BlocksMergesAndFormsOfSummariesChangeNothing) {
 
 // Six causes, four directions: the last of them matches hardly better than the next would, and f is flat there. What
 // the ascent leaves open must not differ with the rounding of the data.
-TEST(Views, MapsAreSettledWhereTheMatchIsFlat) {
+TEST(MultiFits, MapsAreSettledWhereTheMatchIsFlat) {
   Random random(6);
   const Matrix causes = random.matrix(6, 2000);
   std::vector<Matrix> X;
@@ -164,7 +164,7 @@ TEST(Views, MapsAreSettledWhereTheMatchIsFlat) {
   EXPECT_LE(apart(fit(summarize(X, Accumulate::qr), C), fit(summarize(X, Accumulate::gram), C)), 3e-10);
 }
 
-TEST(Views, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
+TEST(MultiFits, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
   const auto X = random_domains(7, {8, 5, 6}, 60);
   const auto more = random_domains(8, {5}, 90);
   Summary extra({5});
@@ -183,7 +183,7 @@ TEST(Views, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
     all << X[1], more[0];
     EXPECT_LE(relative(model.domain(Domain::two).mean, all.rowwise().mean()), 1e-12);
     Verifier verifier(model);
-    verifier.add(matrices(X));
+    verifier.add(matched(X));
     verifier.add_extra(Domain::two, more[0]);
     const Verification attained = verifier.verification();
     EXPECT_NEAR(attained.objective, certificate.objective, 1e-10);
@@ -194,9 +194,9 @@ TEST(Views, RidgesTruncationAndExtraSamplesHoldTheirConstraints) {
   }
 }
 
-TEST(Views, EveryCovarianceThatMakesSenseIsThere) {
+TEST(MultiFits, EveryCovarianceThatMakesSenseIsThere) {
   const auto X = random_domains(9, {6, 7, 5}, 200);
-  const auto fitted = [&](const Covariance& C) { return fit(views(X), {C}); };
+  const auto fitted = [&](const Covariance& C) { return fit(matched(X), {C}); };
   EXPECT_EQ(fitted(Covariance::largest_identity()).common_dimension, 5);
   const Model of_data = fitted(Covariance::data(Domain{3}, 2));
   EXPECT_EQ(of_data.common_dimension, 5);
@@ -222,14 +222,14 @@ TEST(Views, EveryCovarianceThatMakesSenseIsThere) {
             1e-12);
 }
 
-TEST(Views, LimitsAndProgressOfTheSearchAreHeeded) {
+TEST(MultiFits, LimitsAndProgressOfTheSearchAreHeeded) {
   const auto X = random_domains(10, {6, 7, 5}, 100);
   FitOptions options;
   options.matching.random_starts = 1;
   options.matching.max_sweeps = 2;
   std::vector<std::string> stages;
   options.matching.progress = [&](const MatchingProgress& now) { stages.push_back(now.stage); };
-  const Model model = fit(views(X), {Covariance::identity(2)}, options);
+  const Model model = fit(matched(X), {Covariance::identity(2)}, options);
   EXPECT_TRUE(model.certificate.stopped_early);
   for (const Start& start : model.certificate.starts) EXPECT_LE(start.sweeps, 2);
   EXPECT_NE(std::find(stages.begin(), stages.end(), "spectral"), stages.end());
@@ -238,29 +238,29 @@ TEST(Views, LimitsAndProgressOfTheSearchAreHeeded) {
   EXPECT_LE(model.certificate.constraint_residuals[0], 1e-10);
   EXPECT_LE(model.certificate.bound, model.certificate.objective);
   options.matching.progress = [](const MatchingProgress&) { throw std::runtime_error("stop"); };
-  EXPECT_THROW(fit(views(X), {Covariance::identity(2)}, options), std::runtime_error);
+  EXPECT_THROW(fit(matched(X), {Covariance::identity(2)}, options), std::runtime_error);
   options.matching = {};
   options.matching.random_starts = 0;
   options.matching.seed = 7;
-  const Model few = fit(views(X), {Covariance::identity(2)}, options);
+  const Model few = fit(matched(X), {Covariance::identity(2)}, options);
   EXPECT_EQ(few.settings.seed, 7U);
   EXPECT_EQ(std::count_if(few.certificate.starts.begin(), few.certificate.starts.end(),
                           [](const Start& start) { return start.kind == "random"; }),
             0);
 }
 
-TEST(Views, NoStartBeginsAfterTheTimeIsUp) {
+TEST(MultiFits, NoStartBeginsAfterTheTimeIsUp) {
   const auto X = random_domains(10, {6, 7, 5}, 100);
   FitOptions options;
   options.matching.random_starts = 200'000;
   options.matching.max_seconds = 0.1;
-  const Model model = fit(views(X), {Covariance::identity(2)}, options);
+  const Model model = fit(matched(X), {Covariance::identity(2)}, options);
   EXPECT_TRUE(model.certificate.stopped_early);
   EXPECT_GE(model.certificate.starts.size(), 1U);
   EXPECT_LT(model.certificate.starts.size(), 20'000U);
   EXPECT_LE(model.certificate.constraint_residuals[0], 1e-10);
   options.matching.max_seconds = 1e-9;
-  const Model least = fit(views(X), {Covariance::identity(2)}, options);
+  const Model least = fit(matched(X), {Covariance::identity(2)}, options);
   ASSERT_EQ(least.certificate.starts.size(), 1U);
   EXPECT_EQ(least.certificate.starts[0].kind, "spectral");
   EXPECT_TRUE(least.certificate.stopped_early);
@@ -284,7 +284,7 @@ std::vector<Matrix> star_of_leaves(const std::vector<Matrix>& b, Index n) {
 }
 
 // A star of scalar leaves is L1-PCA, whose relaxation is not tight here: no bound of ours can prove the optimum.
-TEST(Views, AFitThatIsNotProvenSaysSo) {
+TEST(MultiFits, AFitThatIsNotProvenSaysSo) {
   constexpr double best_f = 6.220834506627602;  // by enumeration
   constexpr Index n = 50;
   std::vector<Matrix> b;
@@ -292,7 +292,7 @@ TEST(Views, AFitThatIsNotProvenSaysSo) {
   const std::vector<Matrix> X = star_of_leaves(b, n);
   FitOptions options;
   options.matching.graph = "star:1";
-  const Model model = fit(views(X), {Covariance::identity(1)}, options);
+  const Model model = fit(matched(X), {Covariance::identity(1)}, options);
   const Certificate& certificate = model.certificate;
   const auto objective = [&](double f) { return (n - 1.0) / n * (14 - f); };
   EXPECT_GE(certificate.objective, objective(best_f) - 1e-9);

@@ -139,9 +139,9 @@ void expect_nothing_better(const Model& model, const SeededFit& given, std::uint
   }
 }
 
-class ViewsProperties : public ::testing::TestWithParam<std::tuple<Kind, Shape>> {};
+class MultiProperties : public ::testing::TestWithParam<std::tuple<Kind, Shape>> {};
 
-TEST_P(ViewsProperties, HoldOnSeededProblems) {
+TEST_P(MultiProperties, HoldOnSeededProblems) {
   const auto [kind, shape] = GetParam();
   int certified = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -164,7 +164,7 @@ TEST_P(ViewsProperties, HoldOnSeededProblems) {
 }
 
 // Where the optimum is proven, and its directions are not nearly equal, there is one answer.
-TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeNothing) {
+TEST_P(MultiProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeNothing) {
   const auto [kind, shape] = GetParam();
   int compared = 0;
   for (std::uint64_t seed = 100; seed < 104; ++seed) {
@@ -199,7 +199,7 @@ TEST_P(ViewsProperties, PermutedDomainsHavePermutedMapsAndBlocksAndMergesChangeN
   EXPECT_GE(compared, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, ViewsProperties,
+INSTANTIATE_TEST_SUITE_P(Random, MultiProperties,
                          ::testing::Combine(::testing::ValuesIn(kKinds), ::testing::ValuesIn(kShapes)),
                          [](const auto& instance) {
                            std::string kind = multi::testing::name(std::get<0>(instance.param));

@@ -6,15 +6,15 @@
 namespace cgmca::testing {
 namespace {
 
-class FittedViews : public ::testing::Test {
+class FittedDomains : public ::testing::Test {
  protected:
   std::vector<Matrix> X = random_domains(12, {6, 4, 5}, 120);
   std::vector<Covariance> C = {Covariance::identity(3), Covariance::diagonal(Vector::LinSpaced(3, 1.3, 1)),
                                Covariance::matrix((Matrix(3, 3) << 1.2, 0.1, 0, 0.1, 1.1, 0, 0, 0, 1).finished())};
-  Model model = fit(views(X), C);
+  Model model = fit(matched(X), C);
 };
 
-TEST_F(FittedViews, AreSavedAndLoadedToTheBit) {
+TEST_F(FittedDomains, AreSavedAndLoadedToTheBit) {
   const TemporaryFolder folder;
   model.save(folder / "m");
   const Model loaded = Model::load(folder / "m");
@@ -36,7 +36,7 @@ TEST_F(FittedViews, AreSavedAndLoadedToTheBit) {
   }
 }
 
-TEST_F(FittedViews, OfOneDomainAloneShipWithoutTheOthers) {
+TEST_F(FittedDomains, OfOneDomainAloneShipWithoutTheOthers) {
   const Model part = Model::from_bytes(model.only(Domain{3}).to_bytes());
   EXPECT_LT(part.to_bytes().size(), model.to_bytes().size());
   EXPECT_FALSE(part.domains[0]);
@@ -47,7 +47,7 @@ TEST_F(FittedViews, OfOneDomainAloneShipWithoutTheOthers) {
             std::string::npos);
 }
 
-TEST_F(FittedViews, KeepTheCovariancesOfTheirScores) {
+TEST_F(FittedDomains, KeepTheCovariancesOfTheirScores) {
   std::vector<Matrix> t;
   for (std::size_t i = 0; i < 3; ++i) t.push_back(model.domains[i]->weights * centred(X[i]));
   const double n1 = 119;
@@ -67,7 +67,7 @@ Matrix regressed(const Matrix& target, const Matrix& predictors) {
   return fitted.transpose().colwise() + target.rowwise().mean();
 }
 
-TEST_F(FittedViews, AreTranslatedByRegressionOnTheScoresOfAnySet) {
+TEST_F(FittedDomains, AreTranslatedByRegressionOnTheScoresOfAnySet) {
   const auto stacked = [](const Matrix& a, const Matrix& b) {
     Matrix all(a.rows() + b.rows(), a.cols());
     all << a, b;
@@ -94,13 +94,13 @@ TEST_F(FittedViews, AreTranslatedByRegressionOnTheScoresOfAnySet) {
   EXPECT_LE(relative(both.standard_errors(stacked(X[1], X[2])).col(5), s * std::sqrt(1 + leverage)), 1e-9);
 
   // Where all directions are used: regression on all features.
-  const Model full = fit(views({X[0], X[1].topRows(4), X[2].topRows(4)}), {Covariance::identity(4)});
+  const Model full = fit(matched({X[0], X[1].topRows(4), X[2].topRows(4)}), {Covariance::identity(4)});
   EXPECT_LE(relative(translation(full, {Domain{2}, Domain{3}}, Domain{1})(stacked(X[1], X[2].topRows(4))),
                      regressed(X[0], stacked(X[1], X[2].topRows(4)))),
             1e-9);
 }
 
-TEST_F(FittedViews, AreTranslatedFromWhateverDomainsASampleHas) {
+TEST_F(FittedDomains, AreTranslatedFromWhateverDomainsASampleHas) {
   Matrix X2 = X[1], X3 = X[2];
   X2(0, 3) = X3(1, 7) = std::nan("");
   const std::vector<DomainSamples> present = {{Domain{3}, X3}, {Domain{2}, X2}};
@@ -122,7 +122,7 @@ TEST_F(FittedViews, AreTranslatedFromWhateverDomainsASampleHas) {
             std::string::npos);
 }
 
-TEST_F(FittedViews, HaveTheOtherWaysBackFromOneDomain) {
+TEST_F(FittedDomains, HaveTheOtherWaysBackFromOneDomain) {
   for (const Method method : {Method::exact, Method::mahalanobis}) {
     const Matrix back = translate(model, Domain{3}, Domain{2}, X[2], method);
     EXPECT_LE(relative(apply(model, Domain{2}, back), apply(model, Domain{3}, X[2])), 1e-10) << name(method);
@@ -146,7 +146,7 @@ TEST_F(FittedViews, HaveTheOtherWaysBackFromOneDomain) {
             std::string::npos);
 }
 
-TEST_F(FittedViews, AreFusedByTheBestLinearEstimateOfTheMeanPoint) {
+TEST_F(FittedDomains, AreFusedByTheBestLinearEstimateOfTheMeanPoint) {
   std::vector<Matrix> Z;
   for (std::size_t i = 0; i < 3; ++i) Z.push_back(apply(model, domain_at(i), X[i]));
   const Matrix mean = (Z[0] + Z[1] + Z[2]) / 3;
@@ -167,9 +167,9 @@ TEST_F(FittedViews, AreFusedByTheBestLinearEstimateOfTheMeanPoint) {
   EXPECT_LE(relative(fuse(model, given({3, 2}), Fusion::mean), (Z[1] + Z[2]) / 2), 1e-12);
 }
 
-TEST_F(FittedViews, AreCalibratedToEachDomainFromAllOthers) {
+TEST_F(FittedDomains, AreCalibratedToEachDomainFromAllOthers) {
   Folds folds({6, 4, 5}, {.folds = 5});
-  folds.add(views(X));
+  folds.add(matched(X));
   const Model calibrated = calibrate(fit(folds.all(), C), folds, C);
   for (int i = 1; i <= 3; ++i) {
     const Translation all = translation(calibrated, calibrated.others(Domain{i}), Domain{i});
@@ -185,14 +185,14 @@ TEST_F(FittedViews, AreCalibratedToEachDomainFromAllOthers) {
             calibrated.domain(Domain{3}).held_out_error);
 }
 
-TEST(Views, AreVerifiedAndTurnedMapsRefused) {
+TEST(MultiFits, AreVerifiedAndTurnedMapsRefused) {
   for (const char* name : {"identity_full", "commuting_weighted", "near_full"}) {
     const Case c = read_case(name);
     const std::vector<Matrix>& X = c.X;
     FitOptions options;
     options.matching.graph = c.weights;
-    const Model model = fit(views(X), c.covariances, options);
-    const Verification attained = verify(model, matrices(X));
+    const Model model = fit(matched(X), c.covariances, options);
+    const Verification attained = verify(model, matched(X));
     EXPECT_NEAR(attained.objective, model.certificate.objective, 1e-11);
     EXPECT_NEAR(attained.best_objective, model.certificate.bound, 1e-8);
     EXPECT_TRUE(attained.certified) << name << attained.gap;
@@ -208,14 +208,14 @@ TEST(Views, AreVerifiedAndTurnedMapsRefused) {
     Matrix turn = Matrix::Identity(scores, scores);
     turn.topLeftCorner(2, 2) << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
     turned.domains[1]->weights = turn * model.domain(Domain{2}).weights;
-    const Verification worse = verify(turned, matrices(X));
+    const Verification worse = verify(turned, matched(X));
     EXPECT_LE(worse.constraint_residuals[1], 1e-11);
     EXPECT_FALSE(worse.certified) << name;
     EXPECT_GT(worse.gap, 1e-4) << name;
     EXPECT_GT(worse.shortfall(), 1e-5) << name;
     Model changed = model;
     changed.domains[2]->weights(0, 0) += 0.01;
-    EXPECT_GT(verify(changed, matrices(X)).constraint_residuals[2], 1e-5);
+    EXPECT_GT(verify(changed, matched(X)).constraint_residuals[2], 1e-5);
     EXPECT_NE(message_of([&] {
                 verify(model, {X[0], X[1]});
               }).find("samples of 2 domains; the model has 3"),
@@ -223,13 +223,13 @@ TEST(Views, AreVerifiedAndTurnedMapsRefused) {
   }
 }
 
-TEST(Views, BadInputIsNamed) {
+TEST(MultiFits, BadInputIsNamed) {
   auto X = random_domains(13, {6, 4, 5}, 50);
   const auto says = [&]<class Problem>(Problem*, const std::vector<Covariance>& C, const Graph& graph,
                                        const std::string& what) {
     FitOptions options;
     options.matching.graph = graph;
-    const std::string message = message_of<Problem>([&] { fit(views(X), C, options); });
+    const std::string message = message_of<Problem>([&] { fit(matched(X), C, options); });
     EXPECT_NE(message.find(what), std::string::npos) << message << "\nlacks: " << what;
   };
   const std::vector<Covariance> I = {Covariance::identity(2)};

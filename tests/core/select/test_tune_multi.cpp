@@ -15,7 +15,7 @@ Folds folds_of(const std::vector<Matrix>& X, Index folds, Index repeats = 1) {
   options.repeats = repeats;
   options.seed = 3;
   Folds result(info, options);
-  result.add(views(X));
+  result.add(matched(X));
   return result;
 }
 
@@ -94,7 +94,7 @@ Classes classes_in_three(std::uint64_t seed, Index n, double noise) {
   return result;
 }
 
-TEST(TuningViews, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
+TEST(TuningDomains, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
   const Classes given = classes_in_three(1, 90, 0.8);
   const Folds folds = folds_of(given.X, 3);
   for (const char* graph : {"full", "star:2"}) {
@@ -120,7 +120,7 @@ TEST(TuningViews, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
         const RawSplit split = raw_split(given.X, given.labels, folds, fold);
         FitOptions by_hand = trial.candidate.options();
         by_hand.matching = matching;
-        const Model model = fit(views(split.training), {trial.candidate.covariance()}, by_hand);
+        const Model model = fit(matched(split.training), {trial.candidate.covariance()}, by_hand);
         translated += translation_error(model, split) / 3;
         apart += distance_error(model, split) / 3;
         wrong += classification_error(model, split) / 3;
@@ -138,7 +138,7 @@ TEST(TuningViews, ScoresAreThoseOfRefittingAndTestingOnTheRawData) {
   }
 }
 
-TEST(TuningViews, BaselinesAreThoseOfTheRawData) {
+TEST(TuningDomains, BaselinesAreThoseOfTheRawData) {
   const Classes given = classes_in_three(2, 60, 1.2);
   const Folds folds = folds_of(given.X, 3);
   TuneOptions options;
@@ -172,7 +172,7 @@ TEST(TuningViews, BaselinesAreThoseOfTheRawData) {
   EXPECT_TRUE(std::isnan(result.unmapped[translation].mean));
 }
 
-TEST(TuningViews, FindsTheNumberOfSharedCauses) {
+TEST(TuningDomains, FindsTheNumberOfSharedCauses) {
   Random random(4);
   const Matrix causes = random.matrix(3, 60);
   std::vector<Matrix> X;
@@ -192,7 +192,7 @@ TEST(TuningViews, FindsTheNumberOfSharedCauses) {
   EXPECT_NE(nothing.remarks.back().find("the mean of each domain"), std::string::npos);
 }
 
-TEST(TuningViews, WhatOnlyTwoDomainsHaveIsRefusedByName) {
+TEST(TuningDomains, WhatOnlyTwoDomainsHaveIsRefusedByName) {
   const auto X = random_domains(5, {6, 5, 4}, 60);
   const Folds folds = folds_of(X, 3);
   const auto said = [&](const std::function<void(TuneOptions&)>& change) {
@@ -243,7 +243,7 @@ Summary sharing(std::uint64_t seed, Index shared, Index n, double noise) {
   return summarize(X, Accumulate::automatic);
 }
 
-TEST(PermutationsOfViews, FindTheSharedCausesFromRowsAndFromMoments) {
+TEST(PermutationsOfDomains, FindTheSharedCausesFromRowsAndFromMoments) {
   PermutationOptions test;
   test.permutations = 99;
   for (const Index n : {35, 200}) {
@@ -262,7 +262,7 @@ TEST(PermutationsOfViews, FindTheSharedCausesFromRowsAndFromMoments) {
 }
 
 // The level is kept: of 24 sets of noise about 5 reach p <= .2.
-TEST(PermutationsOfViews, FindNothingInNoiseMoreOftenThanTheLevel) {
+TEST(PermutationsOfDomains, FindNothingInNoiseMoreOftenThanTheLevel) {
   PermutationOptions test;
   test.permutations = 19;
   test.level = 0.2;
@@ -277,7 +277,7 @@ TEST(PermutationsOfViews, FindNothingInNoiseMoreOftenThanTheLevel) {
   }
 }
 
-TEST(PermutationsOfViews, AreTheSameOnAnyNumberOfThreadsAndTellTheirProgress) {
+TEST(PermutationsOfDomains, AreTheSameOnAnyNumberOfThreadsAndTellTheirProgress) {
   const Summary summary = sharing(7, 1, 30, 0.5);
   const int before = threads();
   PermutationOptions test;

@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cgmca;
   try {
-    Folds folds = Folds::load(fuzz::file_of(data, size));
+    Folds folds = Folds::load(fuzz::sealed_file_of(data, size));
     const Summary all = folds.all();
     const Index before = all.samples();
     Index features = 0;

@@ -98,7 +98,7 @@ void write_block(const cgmca_buffer& buffer, Index first, Index count, const Wor
   hand_over(room, buffer, first);
 }
 
-// The translation by one map, without allocation. Errors come first, so that nothing is written where there are none.
+// The translation by one map, without allocation. Margins come first, because only they can fail, before any is written.
 void translate_blocks(const cgmca_translation& translation, const cgmca_view* X, const cgmca_buffer* Y,
                       const cgmca_buffer* errors, double probability, const cgmca_buffer* margins) {
   const Translation& map = translation.from.size() == 1 ? translation.map : translation.sorted;
@@ -108,13 +108,13 @@ void translate_blocks(const cgmca_translation& translation, const cgmca_view* X,
   if (margins != nullptr) checked(margins, n, d);
   in_blocks(n, [&](Index first, Index count) {
     const ConstTile samples = stacked(translation, map, X, first, count);
-    if (errors != nullptr) {
-      write_block(checked(errors, n, d), first, count,
-                  [&](const Tile& room) { standard_errors_block_into(map, samples, room); });
-    }
     if (margins != nullptr) {
       write_block(checked(margins, n, d), first, count,
                   [&](const Tile& room) { half_widths_block_into(map, samples, probability, room); });
+    }
+    if (errors != nullptr) {
+      write_block(checked(errors, n, d), first, count,
+                  [&](const Tile& room) { standard_errors_block_into(map, samples, room); });
     }
     write_block(to, first, count, [&](const Tile& room) { translate_block_into(map, samples, room); });
   });

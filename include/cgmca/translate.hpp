@@ -56,7 +56,7 @@ struct Translation {
   Vector mean_from, mean_to;         // of the sources, one above the other, and of the target
   Matrix left, right;                // d_to×m, m×d_from
   bool identity = false;             // whether I is part of L
-  Vector standard_error;  // of each feature (lmmse) among the samples fitted, else empty                        (23)
+  Vector standard_error;  // e_f of each feature (lmmse) among the samples fitted, else empty                (23) (29)
   ErrorBars errors;       // for new samples (lmmse)
 
   Matrix matrix() const;  // L: d_to×d_from

@@ -249,7 +249,12 @@ def test_error_bars_with_a_ridge_are_parts_of_the_spread_of_the_samples(folder, 
         folder.ok("report", "m", "-o", "r.html")
         page = (folder / "r.html").read_text()
         row = re.search(r"domain 1</t[dh]>(.*?)</tr>", page[page.index("measured on 10 held-out parts"):], re.DOTALL).group(1)
-        shown.append(float(re.findall(r"([\d.]+) %", row)[-1]))
+        figures = [float(figure) for figure in re.findall(r"([\d.]+) %", row)]
+        shown.append(figures[-1])
+        folder.ok("translate", "m", "--from", 2, "--to", 1, "y.npy", "-o", "t.npy", "-q")
+        missed = X[:40] - np.load(folder / "t.npy")
+        fitted = 100 * np.sqrt(np.sum(missed**2) / np.sum((X[:40] - X[:40].mean(axis=0)) ** 2))
+        assert abs(figures[0] - fitted) < 0.06  # among the pairs fitted
         folder.ok("translate", "m", "--from", 2, "--to", 1, "new.npy", "-o", "t.npy", "-q")
         true.append(100 * np.sqrt(np.sum((X[40:] - np.load(folder / "t.npy")) ** 2)
                                   / np.sum((X[40:] - X[40:].mean(axis=0)) ** 2)))

@@ -46,11 +46,6 @@ Matrix own_covariance(const Model& model, Domain domain, Index scores) {
   return (map.loadings.leftCols(scores) - covariance.ridge * map.weights.topRows(scores).transpose()) / covariance.data;
 }
 
-// √Var(x_f | t), given what t explains of the variance: Σ_j w_fj Cov(x_f, t_j), for two domains ‖w_f‖².     (23) (40)
-Vector standard_error(const DomainMap& to, const Vector& explained) {
-  return (to.variance - explained).cwiseMax(0).cwiseSqrt();
-}
-
 void check_domains(const Model& model, const std::vector<Domain>& from, Domain to, Method method) {
   if (from.empty())
     throw InvalidInput(
@@ -88,8 +83,7 @@ void join_scores(Translation& result, const Model& model, const DomainMap& targe
   }
   const Matrix K = joint_covariance(model, J);
   result.left = divided_by(K, cross.transpose()).transpose();
-  result.standard_error = standard_error(target, result.left.cwiseProduct(cross).rowwise().sum());
-  result.errors = error_bars(model, J, to, result.left, cross, K);
+  set_errors(result, model, to, cross, K);
 }
 
 // Samples that have the same domains, stacked domain above domain, and their translation.
@@ -222,14 +216,9 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
     result.left = regression(model, source, target);
     result.right = source.weights.topRows(result.left.cols());
     result.identity = model.settings.towards == Towards::identity;
-    if (result.identity) {  // x = x_from + Cov(x - x_from, t) t: the regression of the difference           (67)
-      result.left -= own_covariance(model, from.front(), result.left.cols());
-      const Vector left = model.difference_variance - result.left.rowwise().squaredNorm();
-      result.standard_error = left.cwiseMax(0).cwiseSqrt();
-    } else {
-      result.standard_error = standard_error(target, result.left.rowwise().squaredNorm());
-    }
-    result.errors = error_bars(model, from.front(), to, result.left);
+    // x = x_from + Cov(x - x_from, t) t: the regression of the difference                                        (67)
+    if (result.identity) result.left -= own_covariance(model, from.front(), result.left.cols());
+    set_errors(result, model, to);
   } else {
     join_scores(result, model, target, to);
   }

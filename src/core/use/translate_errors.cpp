@@ -68,55 +68,57 @@ bool calibrated_for(const Model& model, const std::vector<Domain>& from, Domain 
          std::ssize(from) + 1 == model.fitted_count();
 }
 
+// Samples, and the scale and degrees of freedom if the model was calibrated for this.
+ErrorBars bars_of(const Model& model, const std::vector<Domain>& from, Domain to) {
+  const auto [samples, n] = related(model, from, to);
+  ErrorBars bars;
+  bars.samples = samples;
+  bars.total_weight = n;
+  bars.calibrated = calibrated_for(model, from, to);
+  if (!bars.calibrated) return bars;
+  bars.scale = model.domain(to).held_out_error;
+  bars.degrees = n - 1;
+  return bars;
+}
+
+// √e², NaN where the variance is not known.
+Vector rooted(const Vector& squared) { return (squared.array() < 0).select(0, squared).cwiseSqrt(); }
+
 }  // namespace
 
 // With G = T Θ Tᵀ = (I - β T Tᵀ)/α of Θ̃ = α Θ + β I:                              (29)
 //   e_f² = Θ_ff - 2 ‖w_f‖² + w_f G w_fᵀ,   ν = n - 1 - tr(2 G - G²),   s_f² = e_f² (n-1)/ν
-ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w) {
-  const DomainMap& target = model.domain(to);
-  const auto [samples, n] = related(model, {from}, to);
-  ErrorBars bars;
-  bars.samples = samples;
-  bars.total_weight = n;
-  bars.G = sample_covariance(model, {from}).topLeftCorner(w.cols(), w.cols());
-  if (target.held_out_error.size() > 0) {
-    bars.scale = target.held_out_error;
-    bars.degrees = n - 1;
-    bars.calibrated = true;
-    return bars;
-  }
-  bars.degrees = n - 1 - 2 * bars.G.trace() + bars.G.squaredNorm();
-  const Vector variance =
-      model.settings.towards == Towards::identity ? model.difference_variance : model.sample_variance(to);
-  set_scale(bars, variance - 2 * w.rowwise().squaredNorm() + AB(w, bars.G).cwiseProduct(w).rowwise().sum(),
-            chosen_degrees(model, {from}, to, samples, w.cols()));
-  return bars;
+void set_errors(Translation& translation, const Model& model, Domain to) {
+  const Domain from = translation.from.front();
+  const Matrix& w = translation.left;
+  const Matrix G = sample_covariance(model, {from}).topLeftCorner(w.cols(), w.cols());
+  const Vector variance = translation.identity ? model.difference_variance : model.sample_variance(to);
+  const Vector squared = variance - 2 * w.rowwise().squaredNorm() + AB(w, G).cwiseProduct(w).rowwise().sum();
+  translation.standard_error = rooted(squared);
+  translation.errors = bars_of(model, {from}, to);
+  ErrorBars& bars = translation.errors;
+  bars.G = G;
+  if (bars.calibrated) return;
+  bars.degrees = bars.total_weight - 1 - 2 * G.trace() + G.squaredNorm();
+  set_scale(bars, squared, chosen_degrees(model, {from}, to, bars.samples, w.cols()));
 }
 
 // With G = Cov(t_J) among the n matched samples, which is K but for ridges,                                        (42)
 //   e_f² = Θ_ff - 2 w_f·Cov(x_f, t_J) + w_f G w_fᵀ,   ν = n - 1 - tr(2 K⁺G - (K⁺G)²),   h = 1/n + tᵀ K⁺GK⁺ t/(n-1)
-ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to, const Matrix& w, const Matrix& cross,
-                     const Matrix& K) {
-  const DomainMap& target = model.domain(to);
-  const auto [samples, n] = related(model, J, to);
+void set_errors(Translation& translation, const Model& model, Domain to, const Matrix& cross, const Matrix& K) {
+  const std::vector<Domain>& J = translation.from;
+  const Matrix& w = translation.left;
   const Matrix G = sample_covariance(model, J);
   const Matrix KG = divided_by(K, G);
-  ErrorBars bars;
-  bars.samples = samples;
-  bars.total_weight = n;
+  const Vector squared =
+      model.sample_variance(to) - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum();
+  translation.standard_error = rooted(squared);
+  translation.errors = bars_of(model, J, to);
+  ErrorBars& bars = translation.errors;
   bars.G = divided_by(K, KG.transpose());
-  if (calibrated_for(model, J, to)) {
-    bars.scale = target.held_out_error;
-    bars.degrees = n - 1;
-    bars.calibrated = true;
-    return bars;
-  }
-  bars.degrees = n - 1 - 2 * KG.trace() + KG.cwiseProduct(KG.transpose()).sum();
-  set_scale(
-      bars,
-      model.sample_variance(to) - 2 * w.cwiseProduct(cross).rowwise().sum() + AB(w, G).cwiseProduct(w).rowwise().sum(),
-      chosen_degrees(model, J, to, samples, w.cols()));
-  return bars;
+  if (bars.calibrated) return;
+  bars.degrees = bars.total_weight - 1 - 2 * KG.trace() + KG.cwiseProduct(KG.transpose()).sum();
+  set_scale(bars, squared, chosen_degrees(model, J, to, bars.samples, w.cols()));
 }
 
 void Translation::check_errors() const {

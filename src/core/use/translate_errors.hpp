@@ -1,15 +1,15 @@
-// Error bars of lmmse that hold on new samples.
+// The errors of lmmse among the samples fitted, and error bars that hold on new samples.
 #pragma once
 
 #include <cgmca/translate.hpp>
 
 namespace cgmca {
 
-// Of two domains: w = P diag(σ): x̂ = μ + w t.                                                                    (29)
-ErrorBars error_bars(const Model& model, Domain from, Domain to, const Matrix& w);
+// The errors of a translation from one domain among the samples fitted and for new samples, where x̂ = μ + left t or, of
+// two domains towards identity, x_from + left t.                                                             (23) (29)
+void set_errors(Translation& translation, const Model& model, Domain to);
 
-// Of more, from the domains J: w = Cov(x, t_J) K⁺, given Cov(x, t_J) and K.                                       (42)
-ErrorBars error_bars(const Model& model, const std::vector<Domain>& J, Domain to, const Matrix& w, const Matrix& cross,
-                     const Matrix& K);
+// The same from several domains J, given cross = Cov(x, t_J) and K, with left = cross K⁺.                         (42)
+void set_errors(Translation& translation, const Model& model, Domain to, const Matrix& cross, const Matrix& K);
 
 }  // namespace cgmca

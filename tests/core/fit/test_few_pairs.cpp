@@ -300,8 +300,33 @@ TEST(FewPairs, LmmseUsesTheRegularizedCovariance) {
       cross_covariance(pairs.X1, pairs.X2) * A2.transpose() * (A2 * theta2 * A2.transpose()).inverse() * A2;
   const Translation found = translation(model, Domain::two, Domain::one);
   EXPECT_LT(relative(found.matrix(), expected), 1e-11);
-  const Matrix error = with_ridge(sample_covariance(pairs.X1), 0.2) - expected * theta2 * expected.transpose();
-  EXPECT_LT(relative(found.standard_error.cwiseAbs2(), error.diagonal()), 1e-11);
+}
+
+// With a ridge too the standard error is that of the samples fitted, of each feature.
+TEST(FewPairs, StandardErrorsAreThoseOfTheSamplesFitted) {
+  Random random(19);
+  const Pairs pairs = random_pairs(random, 6, 5, 40);
+  const Matrix X3 = random.matrix(4, 6) * pairs.X1 + random.matrix(4, 40);
+  const Covariance I = Covariance::identity(3);
+  const auto expect_measured = [&](const Translation& map, const Matrix& from) {
+    const Vector measured = ((pairs.X1 - map(from)).rowwise().squaredNorm() / 39).cwiseSqrt();
+    EXPECT_LT(relative(map.standard_error, measured), 1e-11);
+  };
+  Matrix others(9, 40);
+  others << pairs.X2, X3;
+  for (const double ridge : {0.0, 0.3, 10.0}) {
+    FitOptions options = ridged(ridge, 2 * ridge), of_three;
+    of_three.ridge = ridge;
+    expect_measured(translation(fit(pairs.X1, pairs.X2, I, I, options), Domain::two, Domain::one), pairs.X2);
+    options.scale = true;
+    expect_measured(translation(fit(pairs.X1, pairs.X2, I, I, options), Domain::two, Domain::one), pairs.X2);
+    const Model three = fit(MatchedSamples{pairs.X1, pairs.X2, X3}, {I}, of_three);
+    expect_measured(translation(three, {Domain::two, Domain{3}}, Domain::one), others);
+  }
+  FitOptions towards = ridged(0.5, 0.5);
+  towards.towards = Towards::identity;
+  const Matrix same = pairs.X1 + 0.3 * random.matrix(6, 40);
+  expect_measured(translation(fit(pairs.X1, same, I, I, towards), Domain::two, Domain::one), same);
 }
 
 TEST(FewPairs, OfManyFeaturesNeedLittleMemory) {

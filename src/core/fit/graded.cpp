@@ -23,6 +23,11 @@ bool differ_much(const Vector& sizes) {
   return sizes.size() > 0 && sizes.maxCoeff() * thresholds::kClearRank > sizes.minCoeff();
 }
 
+// In raw units the pseudo-inverse would err by eps times the square of this.
+constexpr double kUnitsApart = 1e4;
+
+bool are_apart(const Vector& sizes) { return sizes.size() > 0 && sizes.maxCoeff() > kUnitsApart * sizes.minCoeff(); }
+
 namespace {
 
 // Z and s of L = Y diag(s) Zᵀ with relative accuracy, for an L whose rows differ in size. First L P = Q R by a QR that
@@ -48,6 +53,22 @@ RelativeSvd relative_svd(const Matrix& L) {
   return result;
 }
 
+// The left singular vectors of L, entry by entry. For a feature much larger than s they are of the order s / size, and
+// for a smaller one of the order size / s. Y errs by eps, `inward` by eps κ s / size with κ at unit size, and `outward` by
+// eps size / s. Where features are dependent, `inward` is another vector, because W is the pseudo-inverse at unit size.
+Matrix entrywise(const RelativeSvd& raw, const Vector& sizes, double condition, const Matrix& inward,
+                 const Matrix& outward) {
+  const bool independent = inward.rows() == inward.cols();
+  Matrix U = raw.Y;
+  for (Index f = 0; f < U.rows(); ++f) {
+    for (Index j = 0; j < U.cols(); ++j) {
+      if (sizes(f) < raw.s(j)) U(f, j) = outward(f, j);
+      if (independent && sizes(f) > condition * raw.s(j)) U(f, j) = inward(f, j);
+    }
+  }
+  return U;
+}
+
 }  // namespace
 
 // L = D U Σ, W = Σ⁻¹ Uᵀ D⁻¹: with L Z = Y diag(s) and Zᵀ W, W L = I whatever Z, and errors are relative to D.
@@ -61,11 +82,11 @@ GradedSpectrum graded_spectrum(const Array& U, const Vector& s, const Array& V, 
   };
   const Matrix back = linalg::AB(unit * s.cwiseInverse().asDiagonal(), raw.Z);
   const Matrix out = linalg::AB(unit * s.asDiagonal(), raw.Z);
-  const Vector inverse = raw.s.cwiseInverse();
+  const Matrix inward = sizes.cwiseInverse().asDiagonal() * back * raw.s.asDiagonal();
+  const Matrix outward = sizes.asDiagonal() * out * raw.s.cwiseInverse().asDiagonal();
   GradedSpectrum result;
   result.whitening = std::make_shared<SpectrumWhitening>(
-      placed(raw.Y), raw.s, placed(sizes.cwiseInverse().asDiagonal() * back * raw.s.asDiagonal()),
-      placed(sizes.asDiagonal() * out * inverse.asDiagonal()));
+      placed(entrywise(raw, sizes, s(0) / s(s.size() - 1), inward, outward)), raw.s, placed(inward), placed(outward));
   if (!V.empty()) result.V = linalg::AB(V, on.upload(raw.Z));
   return result;
 }

@@ -19,6 +19,8 @@ Vector unit_sizes(const Vector& variance, const Vector& mean);
 
 // Whether sizes differ so much that raw units may hide directions that unit size shows.
 bool differ_much(const Vector& sizes);
+// Whether they differ so much that dependent features have a pseudo-inverse at unit size only.
+bool are_apart(const Vector& sizes);
 
 struct GradedSpectrum {
   std::shared_ptr<const SpectrumWhitening> whitening;

@@ -128,14 +128,21 @@ std::optional<WhitenedSamples> by_own_triangle(const Array& S, const Vector& var
   if (r == 0) return std::nullopt;
   const Array R = r == a ? all : on.copy(all.block(0, 0, r, r));
   const Array C = r == a ? Array() : on.solve_upper(R, on.copy(all.block(0, r, r, a - r)));
-  // σ_1(L) <= σ_1(R) √(1 + ‖C‖²), and the basis of N errs by eps ‖C‖.
-  const double larger = r == a ? 1 : std::sqrt(1 + on.squared_norm(C));
-  if (!(larger <= thresholds::kSafeTriangle)) return std::nullopt;
-  const double condition = larger * on.condition(R);
-  if (!whitens(R, sizes(ordered.places).head(r), condition, tolerance)) return std::nullopt;
+  const Vector own = sizes(ordered.places), D = are_apart(own) ? own : Vector::Ones(a);
+  // σ_1(L) <= σ_1(R) √(1 + ‖C‖²), and the basis of N errs by eps ‖C‖, C at the sizes D.
+  const auto larger = [&](const Array& combinations) { return std::sqrt(1 + on.squared_norm(combinations)); };
+  const auto at_size = [&] {
+    const Array unit = on.copy(C);
+    on.scale_rows(unit, D.head(r));
+    on.scale_columns(unit, D.tail(a - r).cwiseInverse());
+    return unit;
+  };
+  if (r < a && !(larger(at_size()) <= thresholds::kSafeTriangle)) return std::nullopt;
+  const double condition = (r == a ? 1 : larger(C)) * on.condition(R);
+  if (!whitens(R, own.head(r), condition, tolerance)) return std::nullopt;
   WhitenedSamples result;
   result.domain =
-      by_triangle(std::make_shared<TriangleWhitening>(R, C, ordered), condition, variance, tolerance, "triangle");
+      by_triangle(std::make_shared<TriangleWhitening>(R, C, ordered, D), condition, variance, tolerance, "triangle");
   return result;
 }
 
@@ -188,11 +195,12 @@ std::optional<WhitenedSamples> by_graded_spectrum(const Array& S, const Vector& 
   const Index most = std::min(s.size(), request.samples - 1);
   const double condition = s(0) / s(r - 1);
   const bool inaccurate = r == S.rows() && condition > thresholds::kSafeSpectrum;
-  if (!(r < most || inaccurate) || !differ_much(sizes)) return std::nullopt;
+  const bool dependent = r < S.rows() && S.rows() < request.samples && are_apart(sizes);  // not for want of samples
+  if (!(r < most || inaccurate || dependent) || !differ_much(sizes)) return std::nullopt;
   on.scale_rows(S, sizes.cwiseInverse());
   const Vector values = linalg::singular_values(on.download(on.copy(S)));  // vectors cost five times as much
   const Index rank = std::min(rank_above(values, request.tolerance), most);
-  const bool better = inaccurate && values(0) <= thresholds::kClearlySmaller * condition * values(r - 1);
+  const bool better = dependent || (inaccurate && values(0) <= thresholds::kClearlySmaller * condition * values(r - 1));
   if (rank < r || (rank == r && !better)) return std::nullopt;
   const linalg::ArraySvd unit = on.thin_svd(S);
   GradedSpectrum graded = graded_spectrum(unit.U.left(rank), unit.s.head(rank), unit.V.left(rank), sizes, features);

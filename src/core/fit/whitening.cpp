@@ -32,9 +32,9 @@ std::shared_ptr<const SpectrumWhitening> SpectrumWhitening::regularized(Index ra
   const Vector some = s.head(rank);
   const bool plain = data == 1 && ridge == 0;
   const Vector size = plain ? some : Vector((data * some.array().square() + ridge).sqrt());
-  // With a ridge every feature has variance, so that U is more accurate than `outward`.
-  return std::shared_ptr<const SpectrumWhitening>(
-      new SpectrumWhitening(U.left(rank), some, size, inward.left(rank), (plain ? outward : U).left(rank)));
+  // A ridge gives every feature variance, so that U must be orthonormal.
+  return std::shared_ptr<const SpectrumWhitening>(new SpectrumWhitening(
+      U.left(rank), some, size, (plain ? inward : U).left(rank), (plain ? outward : U).left(rank)));
 }
 
 // W = diag(1/scale) Uᵀ
@@ -45,29 +45,38 @@ Array SpectrumWhitening::whitened(const Array& E) const {
 Array SpectrumWhitening::coloured(const Array& E) const { return AB(outward, scaled_rows(scale, E.on().copy(E))); }
 Array SpectrumWhitening::shares(const Array& E) const { return share_of(scaled_rows(scale, E.on().copy(E))); }
 
-TriangleWhitening::TriangleWhitening(Array R, Array C, Varying varying)
+TriangleWhitening::TriangleWhitening(Array R, Array C, Varying varying, Vector sizes)
     : Whitening(R.on().squared_norm(R) + (C.empty() ? 0 : R.on().squared_norm(AB(R, C)))),
       R_(std::move(R)),
       C_(std::move(C)),
-      varying_(std::move(varying)) {
+      varying_(std::move(varying)),
+      sizes_(std::move(sizes)) {
   if (C_.empty()) return;
+  if (sizes_.size() == 0) sizes_ = Vector::Ones(C_.rows() + C_.cols());
   const Backend& on = C_.on();
   const Array N = above(C_, on.identity(C_.cols(), C_.cols()));
-  on.scale(N.top(C_.rows()), -1);
+  const Array first = N.top(C_.rows());
+  on.scale_rows(first, -sizes_.head(C_.rows()));
+  on.scale_columns(first, sizes_.tail(C_.cols()).cwiseInverse());
   Q_ = on.thin_qr(N).Q;
 }
 Array TriangleWhitening::white(const Array& X) const {
   const Backend& on = X.on();
   const Array varied = on.gather_rows(X, varying_.places);
-  if (!C_.empty()) on.add(varied, AB(Q_, AtB(Q_, varied)), -1);
+  if (C_.empty()) return on.solve_upper_transposed(R_, varied.top(rank()));
+  on.scale_rows(varied, sizes_.cwiseInverse());
+  on.add(varied, AB(Q_, AtB(Q_, varied)), -1);
+  on.scale_rows(varied.top(rank()), sizes_.head(rank()));
   return on.solve_upper_transposed(R_, varied.top(rank()));
 }
 Array TriangleWhitening::whitened(const Array& E) const {
   const Backend& on = E.on();
   Array all = on.solve_upper(R_, E);
   if (!C_.empty()) {
+    on.scale_rows(all, sizes_.head(rank()));
     all = above(all, on.zeros(C_.cols(), E.cols()));
     on.add(all, AB(Q_, AtB(Q_.top(rank()), all.top(rank()))), -1);
+    on.scale_rows(all, sizes_.cwiseInverse());
   }
   return on.scatter_rows(all, varying_.places, varying_.features);
 }

@@ -38,7 +38,8 @@ class Whitening {
 //
 // U has errors of eps. This is too much for W if features of one domain differ in size by 10¹⁰, because the entry of U for
 // a large feature in a direction of small s is of the order s / size. Then U is stored in two more versions (graded.hpp):
-// `inward` with errors of eps s / size for W = diag(1/scale) inwardᵀ, and `outward` with errors of eps size / s for L.
+// `inward` with errors of eps s / size for W = diag(1/scale) inwardᵀ, and `outward` with errors of eps size / s for L. With a
+// ridge these errors are too large where features are small, and U has each entry to eps or less.
 class SpectrumWhitening final : public Whitening {
  public:
   SpectrumWhitening(const Array& U_, Vector s_, Vector scale_)
@@ -78,10 +79,12 @@ struct Varying {
 
 // L = [R, R C]ᵀ for the features that vary. The first r are independent, and the others are their combinations C.
 // N = [-C; I] is orthogonal to every sample, so that W = R⁻ᵀ [I, 0] (I - Q Qᵀ) with an orthonormal basis Q of N.   (47)
+// With sizes D, N is that of the features at unit size, N = [-D_1 C D_2⁻¹; I], and W = R⁻ᵀ D_1 [I, 0] (I - Q Qᵀ) D⁻¹.
 //   R: r×r upper triangular, C: r×e, or empty: then L = Rᵀ and W = R⁻ᵀ
 class TriangleWhitening final : public Whitening {
  public:
-  TriangleWhitening(Array R, Array C, Varying varying);  // `varying` names the r features first
+  // `varying` names the r features first. sizes: r + e, in the same order, or empty: 1
+  TriangleWhitening(Array R, Array C, Varying varying, Vector sizes = {});
 
   Index rank() const override { return R_.rows(); }
   Array white(const Array& X) const override;
@@ -91,6 +94,7 @@ class TriangleWhitening final : public Whitening {
  private:
   Array R_, C_, Q_;
   Varying varying_;
+  Vector sizes_;
 };
 
 // L = S V for fewer samples than features: V (n×(n-1)) is an orthonormal basis of the centred samples, RᵀR = LᵀL.

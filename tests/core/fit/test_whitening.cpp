@@ -115,6 +115,35 @@ TEST(Whitening, OfDeterminedFeaturesDoesNotDependOnTheirUnits) {
   }
 }
 
+// A copy of a feature, among features whose units are far apart: both count alike, as in the pseudo-inverse.
+TEST(Whitening, TreatsCopiesOfAFeatureAlikeWhateverTheUnits) {
+  Random random(23);
+  const Covariance I = Covariance::identity(2);
+  for (const Index n : {80, 3000}) {
+    for (const double exponent : {2.0, 5.0, 8.0}) {
+      const Matrix causes = random.matrix(3, n), X1 = random.matrix(4, 3) * causes + random.matrix(4, n);
+      Matrix X2 = random.matrix(10, 3) * causes + random.matrix(10, n);
+      for (Index f = 0; f < 10; ++f)
+        X2.row(f) *= std::pow(10, exponent * (f % 2 == 0 ? 1 : -1) * static_cast<double>(f) / 9);
+      X2.row(9) = X2.row(4);
+      const Vector sizes = testing::sample_covariance(X2).diagonal().cwiseSqrt();
+      for (const Accumulate accumulate : kAccumulates) {
+        Summary summary({4, 10}, accumulate);
+        summary.add(X1, X2);
+        for (const Model& model : {fit(summary, I, I), Factorization(summary).fit(I, I)}) {
+          SCOPED_TRACE(fmt::format("{} samples, 10^±{}, {}", n, exponent, model.certificate.route));
+          EXPECT_EQ(model.certificate.ranks[1], 9);
+          const Matrix T = model.domain(Domain::two).weights * sizes.asDiagonal();
+          EXPECT_LT((T.col(9) - T.col(4)).norm(), 1e-8 * T.norm());
+          const Attained found = verify(model, X1, X2);
+          EXPECT_LT(found.worst_claim().difference, 1e-8) << found.worst_claim().what;
+          EXPECT_LT(found.constraint_residuals[1], 1e-8);
+        }
+      }
+    }
+  }
+}
+
 // The rank is that of the spectrum where a feature is nearly determined, but not to the tolerance.
 TEST(Whitening, OfNearlyDeterminedFeaturesKeepsTheRank) {
   Random random(19);
@@ -194,6 +223,41 @@ TEST(Whitening, KeepsAllDirectionsWhateverTheUnits) {
     const Eigen::SelfAdjointEigenSolver<Matrix> theta(testing::sample_covariance(pairs.X1));
     EXPECT_NEAR(raw.domain(Domain::one).covariance_spectrum()(0) / theta.eigenvalues()(2), 1, 1e-10);
     EXPECT_LE(raw.certificate.constraint_residuals[0], 1e-10);
+  }
+}
+
+// A ridge in raw units counts weights as they are, those of small features too.
+TEST(Whitening, MeetsTheRegularizedCovarianceWhateverTheUnits) {
+  Random random(52);
+  for (const Index n : {60, 1000}) {
+    for (const bool repeated : {false, true}) {
+      const Matrix causes = random.matrix(3, n);
+      Matrix X1 = random.matrix(3, 3) * causes, X2 = random.matrix(14, 3) * causes + 1e-5 * random.matrix(14, n);
+      X1 += 1e-5 * random.matrix(3, n);
+      for (Index f = 0; f < 14; ++f) X2.row(f) *= std::pow(10, f - 7);
+      if (repeated) X2.row(3) = 1e-3 * X2.row(9);
+      for (const Accumulate accumulate : kAccumulates) {
+        Summary summary({3, 14}, accumulate);
+        summary.add(X1, X2);
+        for (const double ridge : {1e-9, 1e-3, 1.0, 30.0}) {
+          SCOPED_TRACE(fmt::format("{} samples, {}, ridge {}, repeated {}", n, name(accumulate), ridge, repeated));
+          FitOptions options;
+          options.ridge = ridge;
+          const Model model = fit(summary, Covariance::identity(2), Covariance::identity(2), options);
+          const double allowed = 1e-15 * (1 + 1 / ridge) + 1e-11;
+          for (const Domain domain : kDomains) {
+            const Matrix A = model.domain(domain).matrix(),
+                         Z = centred(apply(model, domain, domain == Domain::one ? X1 : X2));
+            const double beta = model.certificate.constrained[slot(domain)].ridge;
+            const Matrix C = Z * Z.transpose() / static_cast<double>(n - 1) + beta * A * A.transpose();
+            EXPECT_LE((C - Matrix::Identity(2, 2)).norm(), allowed) << model.certificate.route;
+          }
+          const Certificate& certificate = model.certificate;
+          EXPECT_LE(std::abs(certificate.objective - certificate.bound), allowed * certificate.covariance_trace);
+          EXPECT_LE(verify(model, X1, X2).worst_claim().difference, 1e-8) << verify(model, X1, X2).worst_claim().what;
+        }
+      }
+    }
   }
 }
 

@@ -66,6 +66,7 @@ class Folds {
   Index domains() const { return parts_[0][0].domains(); }  // m
   Index dimension(Domain domain) const { return parts_[0][0].dimension(domain); }  // d_i
   Index fold_of(Index repeat, Index sample) const;          // of a sample, in the order of adding
+  bool merged() const { return dealt_.size() > 1; }         // whether other sets were merged into this one
   const Summary& held_out(Index repeat, Index fold) const;  // the samples of one fold
   Summary training(Index repeat, Index fold) const;         // all other folds, merged
   Summary all() const;                                      // the summary of all samples

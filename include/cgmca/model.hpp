@@ -153,7 +153,10 @@ struct Model {
   ByDomain<std::string> covariances;           // what was prescribed, in words
   ByDomain<std::optional<DomainMap>> domains;  // m; some may be absent, see only()
   Index calibration_folds = 0;                 // of held_out_error; 0: not calibrated
-  Certificate certificate;                     // what the fit attained, and what no fit can surpass
+  // How often, and with which seed, samples were dealt to these folds; 0 if they were merged, or if it is not known.
+  Index calibration_repeats = 0;
+  std::uint64_t calibration_seed = 0;
+  Certificate certificate;  // what the fit attained, and what no fit can surpass
   // For more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty if one of them is absent. See score_covariance.
   ByDomain<ByDomain<Matrix>> score_covariances;
   std::vector<Pattern> patterns;    // of a fit to incomplete samples; empty where every sample had all domains

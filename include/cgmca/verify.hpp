@@ -10,7 +10,8 @@
 //
 // Maps may have the right covariances and still not be the best ones: the best possible objective is computed anew from
 // the pairs, (14), for the prescribed covariances M_i M_iᵀ and within the ranks r_i that the model was fitted with. For
-// more than two domains a bound on it, (38), is computed anew at the given maps, with the name of its proof.
+// more than two domains a bound on it, (38), is computed anew at the given maps, with the name of its proof. A model with
+// held-out errors takes as many fits more as it was calibrated with.
 //
 // Pairs may have weights, as for Summary::add: each pair counts as often as its weight says, and n is the sum of the
 // weights.
@@ -27,10 +28,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cgmca/folds.hpp>
 #include <cgmca/incomplete.hpp>
 #include <cgmca/model.hpp>
 #include <cgmca/summary.hpp>
 #include <cgmca/types.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,9 +60,10 @@ struct Verification {
   double gap = 0;                         // (f_bound - f) / |f|, as that of Certificate; 0 if that is rounding
   std::string proof;                      // what best_objective rests on, as that of Certificate
 
-  // Everything else that the model holds and the samples can tell: means, variances, loadings, correlations, ranks,
-  // bound, gap. Names, the route, the history of the search and held-out errors are protected by the file's checksum
-  // alone.
+  // Everything else that the model holds and the samples can tell: the prescribed covariances, means, variances,
+  // loadings, correlations, ranks, bound, gap. Held-out errors are measured again on the same folds; if these cannot be
+  // repeated, because they were merged, the errors may differ threefold. Names, the route and the history of the search
+  // are protected by the file's checksum alone.
   std::vector<Claim> claims;
 
   // The claim that is farthest from the truth.
@@ -100,9 +104,13 @@ class Verifier {
   double cross_trace() const;
   void bound_objective(Verification& result) const;
 
+  // The claims of held-out errors; differences are divided by `noise`.
+  void check_held_out(Verification& result, double noise) const;
+
   Model model_;
   Summary matched_;
-  ByDomain<Summary> extra_;  // of one domain each
+  std::optional<Folds> folds_;  // as the model was calibrated
+  ByDomain<Summary> extra_;     // of one domain each
   Index samples_ = 0;
   ByDomain<Mapped> mapped_;
   Matrix products_;  // Σ_s z_is · z_js, i < j

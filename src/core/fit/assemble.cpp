@@ -1,5 +1,7 @@
 #include "core/fit/assemble.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace cgmca {
@@ -45,6 +47,31 @@ Model assemble(const Solution& solution, const WhitenedData& whitened) {
   model.certificate.singular_A = solution.singular_A;
   model.certificate.singular_B = solution.singular_B;
   return model;
+}
+
+Asked asked_of(const Model& model) {
+  const FitSettings& settings = model.settings;
+  Asked asked;
+  for (const Domain domain : all_domains(model.count())) {
+    const std::string& name = settings.covariance[index(domain)];
+    const Index components = settings.components[index(domain)];
+    asked.covariances.push_back(name == "matrix" ? Covariance::factor(model.domain(domain).mixing)
+                                : components > 0 ? Covariance::parse(fmt::format("{}:{}", name, components))
+                                                 : Covariance::parse(name));
+  }
+  FitOptions& options = asked.options;
+  options.rank_tol = settings.rank_tol;
+  options.scale = settings.scale;
+  options.towards = settings.towards;
+  options.max_rank = PerDomain<Index>(settings.max_rank);
+  options.ridge = PerDomain<Ridge>(settings.ridge);
+  options.matching.graph = model.certificate.edge_weights;
+  if (model.count() == 2) return asked;
+  options.matching.seed = settings.seed;
+  options.matching.random_starts = settings.random_starts;
+  options.matching.max_sweeps = settings.max_sweeps;
+  if (settings.max_seconds > 0) options.matching.max_seconds = settings.max_seconds;
+  return asked;
 }
 
 }  // namespace cgmca

@@ -50,12 +50,12 @@ void save_settings(TensorWriter& file, const FitSettings& settings) {
   file.set("setting_max_seconds", settings.max_seconds);
 }
 
-std::uint64_t load_seed(const TensorReader& file) {
-  const std::string& digits = file.text("setting_seed");
+std::uint64_t load_seed(const TensorReader& file, const std::string& key) {
+  const std::string& digits = file.text(key);
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
   if (error != std::errc{} || end != digits.data() + digits.size()) {
-    file.fail(fmt::format("'setting_seed' is '{}', not a whole number", digits));
+    file.fail(fmt::format("'{}' is '{}', not a whole number", key, digits));
   }
   return seed;
 }
@@ -85,7 +85,7 @@ FitSettings load_settings(const TensorReader& file, std::size_t domains) {
     settings.towards = Towards::identity;
   }
   if (domains == 2) return settings;
-  settings.seed = load_seed(file);
+  settings.seed = load_seed(file, "setting_seed");
   settings.random_starts = file.integer("setting_random_starts", 0);
   settings.max_sweeps = file.integer("setting_max_sweeps", 0);
   settings.max_seconds = file.real("setting_max_seconds");
@@ -252,6 +252,10 @@ TensorWriter Model::pack() const {
   if (total_weight != static_cast<double>(samples)) file.set("total_weight", total_weight);
   file.set("k", common_dimension);
   if (calibration_folds > 0) file.set("calibration_folds", calibration_folds);
+  if (calibration_repeats > 0) {
+    file.set("calibration_repeats", calibration_repeats);
+    file.set("calibration_seed", fmt::format("{}", calibration_seed));
+  }
   save_domain_facts(file, *this);
   file.set("objective", certificate.objective);
   file.set("bound", certificate.bound);
@@ -290,6 +294,10 @@ Model Model::unpack(const TensorReader& file) {
   if (!(model.total_weight > 1)) file.fail(fmt::format("matched samples of the weight {}", model.total_weight));
   model.common_dimension = file.integer("k", 1);
   if (file.has_text("calibration_folds")) model.calibration_folds = file.integer("calibration_folds", 2);
+  if (file.has_text("calibration_repeats")) {
+    model.calibration_repeats = file.integer("calibration_repeats", 1);
+    model.calibration_seed = load_seed(file, "calibration_seed");
+  }
   Certificate& certificate = model.certificate;
   load_domain_facts(file, model);
   certificate.objective = file.real("objective");

@@ -97,6 +97,8 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
     model.domains[to]->held_out_error = (errors.squares / errors.samples).cwiseSqrt();  // (30)
   }
   model.calibration_folds = std::min(dealt.folds, folds.samples());
+  model.calibration_repeats = folds.merged() ? 0 : repeats;
+  model.calibration_seed = folds.merged() ? 0 : dealt.seed;
   return model;
 }
 

@@ -1,3 +1,4 @@
+#include <cgmca/calibrate.hpp>
 #include <cgmca/error.hpp>
 #include <cgmca/verify.hpp>
 
@@ -5,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/base/thresholds.hpp"
+#include "core/fit/assemble.hpp"
 #include "core/fit/certify.hpp"
 #include "core/fit/multi.hpp"
 #include "core/fit/whitened_data.hpp"
@@ -40,6 +43,12 @@ Verifier::Verifier(Model model)
     mapped_[i].gram = Matrix::Zero(M.cols(), M.cols());
     extra_.emplace_back(std::vector<DomainInfo>{model_.domain(i).features()});
   }
+  if (model_.calibration_folds < 2) return;
+  const bool known = model_.calibration_repeats > 0, products = model_.certificate.route.starts_with("gram: ");
+  folds_.emplace(features_of(model_), FoldOptions{.folds = model_.calibration_folds,
+                                                  .repeats = known ? model_.calibration_repeats : 1,
+                                                  .seed = known ? model_.calibration_seed : 1,
+                                                  .accumulate = products ? Accumulate::gram : Accumulate::automatic});
 }
 
 namespace {
@@ -82,12 +91,14 @@ void Verifier::check(const MatchedSamples& X) const {
 void Verifier::add(const MatchedSamples& X) {
   check(X);
   matched_.add(X);
+  if (folds_) folds_->add(X);
   add_mapped(X, {});
 }
 
 void Verifier::add(const MatchedSamples& X, const VectorView& weights) {
   check(X);
   matched_.add(X, weights);
+  if (folds_) folds_->add(X, weights);
   std::vector<Index> kept;
   for (Index j = 0; j < weights.size(); ++j) {
     if (weights(j) > 0) kept.push_back(j);
@@ -158,6 +169,34 @@ void Verifier::bound_objective(Verification& result) const {
   result.gap = none ? 0 : missing / std::abs(f);
   result.certified = result.gap <= thresholds::kProven;
   result.claims = compare_claims(model_, plain, whitened, result);
+  check_held_out(result, claim_noise(model_, plain));
+}
+
+// Folds that were merged cannot be dealt again. Other folds measure errors that differ a little: by less than threefold.
+void Verifier::check_held_out(Verification& result, double noise) const {
+  if (!folds_ || samples_ != model_.samples) return;
+  constexpr double other_folds = 3, least = 1e-3;  // in units of a feature, below which an error may be rounding
+  auto [covariances, options] = asked_of(model_);
+  for (const Summary& extra : extra_) options.extra.push_back(extra.samples() > 0 ? &extra : nullptr);
+  std::optional<Model> again;
+  try {
+    again = calibrate(model_, *folds_, covariances, options);
+  } catch (const InvalidInput&) {  // no such errors can have been measured
+  }
+  for (const Domain domain : all_domains(model_.count())) {
+    const Vector& claimed = model_.domain(domain).held_out_error;
+    const Vector found = again ? again->domain(domain).held_out_error : Vector();
+    double difference = std::numeric_limits<double>::infinity();
+    if (claimed.size() == found.size()) {
+      const Vector sizes = found + least * model_.domain(domain).variance.cwiseMax(0).cwiseSqrt();
+      const Vector apart = (claimed - found).cwiseAbs();
+      difference = (sizes.array() > 0).select(apart.cwiseQuotient(sizes), apart).maxCoeff() / noise;
+      const bool near = (claimed.array() >= 0).all() && (claimed.array() <= other_folds * sizes.array()).all() &&
+                        (found.array() <= other_folds * (claimed + least * sizes).array()).all();
+      if (model_.calibration_repeats == 0 && near) difference = 0;
+    }
+    result.claims.push_back({fmt::format("held-out errors {}", number(domain)), difference});
+  }
 }
 
 Verification Verifier::verification() const {

@@ -1,5 +1,7 @@
 #include "core/use/verify_claims.hpp"
 
+#include <cgmca/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +13,10 @@
 #include <utility>
 
 #include "core/base/thresholds.hpp"
+#include "core/fit/assemble.hpp"
 #include "core/fit/automatic_ridge.hpp"
 #include "core/fit/certify.hpp"
+#include "core/fit/prescribed.hpp"
 #include "core/linalg/linalg.hpp"
 
 namespace cgmca {
@@ -41,6 +45,25 @@ double apart(const Matrix& claimed, const Matrix& found, const Vector& units) {
   return largest;
 }
 
+// ‖M Mᵀ - F Fᵀ‖ / ‖F Fᵀ‖, in a basis of their columns: C may have many more rows than directions.
+double apart_as_squares(const Matrix& M, const Matrix& F) {
+  Matrix both(M.rows(), M.cols() + F.cols());
+  both << M, F;
+  if (both.rows() > both.cols()) both = linalg::thin_qr(both).R;
+  const Matrix own = both.leftCols(M.cols()), expected = both.rightCols(F.cols()), C = linalg::ABt(expected, expected);
+  return (linalg::ABt(own, own) - C).norm() / C.norm();
+}
+
+// What a fit may have lost by rounding, eps κ(S), or eps κ(S)² where it knew the samples from the Gram form alone, counts
+// as kRefusedCertificate at most: differences are divided by 1 + that, in units of it. It is 1 but for ill-conditioned
+// samples.
+double noise_of(const Model& model, const WhitenedDomain& data) {
+  const double power = model.certificate.route.find("gram: ") != std::string::npos ? 2 : 1;
+  const double rounding =
+      thresholds::gram_rounding(data.features, data.covariance.samples) * std::pow(data.condition, power);
+  return 1 + std::min(rounding, 1.0) / thresholds::kRefusedCertificate;
+}
+
 class Claims {
  public:
   Claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened, const Verification& found)
@@ -53,7 +76,7 @@ class Claims {
       L_.push_back(scale_[i].asDiagonal() * linalg::download(domain.whitening->coloured(I)));
       D_.push_back(AB(map(i).weights, L_[i]));  // T_i L_i
       units_.push_back(plain.domains[i].variance.cwiseMax(0).cwiseSqrt().cwiseProduct(scale_[i]));
-      noise_.push_back(noise_of(i));
+      noise_.push_back(noise_of(model, plain.domains[i]));
       noise_of_all_ = std::max(noise_of_all_, noise_[i]);
       ranks.push_back(std::min(model.certificate.ranks[i], plain.domains[i].rank()));
     }
@@ -82,16 +105,6 @@ class Claims {
   // Whether the fit knew the samples from the Gram form alone.
   bool of_products() const { return model_.certificate.route.find("gram: ") != std::string::npos; }
 
-  // The factor by which differences are divided because of rounding in the fit, eps κ(S), or eps κ(S)² in the Gram form,
-  // in units of kRefusedCertificate. It is 1 except for ill-conditioned samples.
-  double noise_of(std::size_t i) const {
-    const WhitenedDomain& data = plain_.domains[i];
-    const double power = of_products() ? 2 : 1;
-    const double rounding =
-        thresholds::gram_rounding(data.features, data.covariance.samples) * std::pow(data.condition, power);
-    return 1 + std::min(rounding, 1.0) / thresholds::kRefusedCertificate;
-  }
-
   void of_domain(std::size_t i) {
     const Certificate& certificate = model_.certificate;
     const WhitenedDomain &data = plain_.domains[i], &used = whitened_.domains[i];
@@ -102,14 +115,48 @@ class Claims {
     if (model_.settings.scale || map(i).scale.size() > 0) add("scale", i, apart(map(i).scale, scale_[i], scale_[i]));
     add("loadings", i,
         apart(map(i).loadings.leftCols(D_[i].rows()), linalg::ABt(L_[i], D_[i]), deviations(i)) / noise_[i]);
-    add("constraint residual", i, apart(certificate.constraint_residuals[i], found_.constraint_residuals[i], 1));
+    add("constraint residual", i,
+        apart(certificate.constraint_residuals[i], found_.constraint_residuals[i], 1) / noise_[i]);
     of_tolerance(i);
     // A forced Gram form may have lost directions that the samples have.
     add("rank", i, certificate.ranks[i] <= data.rank() ? 0 : kNever);
     const Index limit = model_.settings.max_rank[i];
     if (limit > 0) add("limit of the rank", i, certificate.ranks[i] <= limit ? 0 : kNever);
     of_regularization(i);
+    of_prescribed(i);
     of_unseen_directions(i);
+  }
+
+  // What the rule that was prescribed makes of the data, beside M Mᵀ, and what it is called: entries that are I count as
+  // that rule. Other entries were given, and are M Mᵀ.
+  void of_prescribed(std::size_t i) {
+    const Covariance rule = asked_of(model_).covariances[i];
+    if (rule.kind() == Covariance::Kind::entries) return;
+    const Matrix& M = map(i).mixing;
+    const std::string& words = model_.covariances[i];
+    const bool given = words.ends_with(fmt::format(" of rank {}", M.cols())) &&
+                       words.find(fmt::format(" {}×", M.rows())) != std::string::npos;
+    add("name of the covariance", i, words == rule.description() || given ? 0 : kNever);
+    if (rule.kind() == Covariance::Kind::correlation && L_.size() > 2) return;  // of another fit
+    try {
+      const Vector B = L_.size() == 2 ? linalg::singular_values(linalg::download(whitened_.B())) : Vector();
+      const PrescribedCovariance asked = resolve(rule, claimant(i), whitened_, B);
+      const Matrix F = linalg::download(asked.U) * asked.s.asDiagonal();
+      const double difference = F.rows() == M.rows() ? apart_as_squares(M, F) : kNever;
+      add("prescribed covariance", i, difference * determined(rule, asked, B) / noise_of_all_);
+    } catch (const Error&) {  // the data do not allow it, but for directions that a forced Gram form has lost
+      add("prescribed covariance", i, of_products() ? 0 : kNever);
+    }
+  }
+
+  // How far errors of eps in the data are from showing in C as a whole: of the T leading directions the gap to the next,
+  // of 1/(1 - σ²) how far σ is from 1.
+  double determined(const Covariance& rule, const PrescribedCovariance& C, const Vector& B) const {
+    if (rule.kind() == Covariance::Kind::likelihood) return 1 - B(0) * B(0);
+    if (rule.kind() != Covariance::Kind::data) return 1;
+    const Vector& s = whitened_[rule.domain()].spectrum()->s;
+    const Index T = C.s.size();
+    return T < s.size() ? (s(T - 1) * s(T - 1) - s(T) * s(T)) / (s(0) * s(0)) : 1;
   }
 
   // The rule depends on the form that the summary had: a Gram form's own tolerance is the largest.
@@ -155,7 +202,17 @@ class Claims {
         difference(0, f) = kNever;
       }
     }
-    add("weights", i, difference.allFinite() ? difference.norm() / all.norm() / noise_[i] : kNever);
+    add("weights", i, difference.allFinite() ? difference.norm() / all.norm() / noise_of_weights(i) : kNever);
+  }
+
+  // With a ridge the directions are those of Θ in raw units, in which a frame holds features that others determine to
+  // kClearlyDetermined of their size: that much of the largest feature is in the smallest direction.
+  double noise_of_weights(std::size_t i) const {
+    if (whitened_.domains[i].covariance.plain()) return noise_[i];
+    const WhitenedDomain& data = plain_.domains[i];
+    const double steps = thresholds::gram_rounding(data.features, data.covariance.samples) / thresholds::kEpsilon;
+    const double rounding = steps * thresholds::kClearlyDetermined * data.condition;
+    return noise_[i] + std::min(rounding, 1.0) / thresholds::kRefusedCertificate;
   }
 
   // √Θ̃_ff
@@ -228,7 +285,7 @@ class Claims {
     const Certificate& certificate = model_.certificate;
     const double scale = found_.covariance_trace, excess = certificate.objective - certificate.bound;
     add("scale of the objective", apart(certificate.covariance_trace, scale, scale));
-    add("objective", apart(certificate.objective, found_.objective, scale));
+    add("objective", apart(certificate.objective, found_.objective, scale) / noise_of_all_);
     if (certificate.certified) add("bound", apart(certificate.bound, found_.best_objective, scale) / noise_of_all_);
     // The objective must not be below the proven bound.
     add("least possible objective", std::max(0.0, found_.best_objective - found_.objective) / scale / noise_of_all_);
@@ -271,6 +328,12 @@ class Claims {
 };
 
 }  // namespace
+
+double claim_noise(const Model& model, const WhitenedData& plain) {
+  double largest = 1;
+  for (const WhitenedDomain& data : plain.domains) largest = std::max(largest, noise_of(model, data));
+  return largest;
+}
 
 std::vector<Claim> compare_claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened,
                                   const Verification& found) {

@@ -13,4 +13,7 @@ namespace cgmca {
 std::vector<Claim> compare_claims(const Model& model, const WhitenedData& plain, const WhitenedData& whitened,
                                   const Verification& found);
 
+// How much more than the tolerance claims may differ because of rounding: 1, or more where samples are ill-conditioned.
+double claim_noise(const Model& model, const WhitenedData& plain);
+
 }  // namespace cgmca

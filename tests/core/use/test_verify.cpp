@@ -275,16 +275,13 @@ std::vector<std::string> other_texts(const std::string& text) {
 }
 
 // What no samples can tell, and the checksum alone protects: names and words, what the fit was asked for where it says
-// nothing of the result, the history of the search, and errors on held-out samples, which need the calibration's folds.
+// nothing of the result, and the history of the search.
 bool untold(const std::string& key, const std::string& now) {
   static const std::set<std::string> keys = {"version",
                                              "written_by",
                                              "name1",
                                              "feature_names1",
                                              "route",
-                                             "calibration_folds",
-                                             "held_out_error1",
-                                             "held_out_error2",
                                              "setting_seed",
                                              "setting_random_starts",
                                              "setting_max_sweeps",
@@ -337,6 +334,83 @@ TEST(Verify, RefusesModelsThatWereTamperedWith) {
   EXPECT_GT(told, 2000);
   EXPECT_LT(not_told, told / 5);
   std::cout << told << " changes refused, " << not_told << " that the checksum alone refuses\n";
+}
+
+// Maps twice as large, and all numbers that follow: the samples do not tell what was prescribed, but its name does.
+TEST(Verify, RefusesMapsOfAnotherCovarianceThanTheModelNames) {
+  Random random(23);
+  const auto [X1, X2] = random_pairs(random, 6, 5, 80);
+  FitOptions ridge;
+  ridge.ridge = 0.5;
+  for (const char* rule : {"identity", "identity:3", "data1:2", "principal2:3", "correlation:3", "likelihood2"}) {
+    const Covariance C = Covariance::parse(rule);
+    for (const FitOptions& options : {FitOptions{}, ridge}) {
+      const Fitted fitted{rule, fit(X1, X2, C, C, options), {X1, X2}, {}};
+      EXPECT_EQ(refusal(fitted, fitted.model, 1e-9), "") << rule;
+      Model other = fitted.model;
+      for (auto& map : other.domains) map->mixing *= 2;
+      other.certificate.objective *= 4;
+      other.certificate.bound *= 4;
+      other.certificate.covariance_trace *= 4;
+      other.certificate.singular_A *= 4;
+      EXPECT_EQ(refusal(fitted, other), "prescribed covariance 1") << rule;
+      other = fitted.model;
+      other.covariances[0] = "identity:2";
+      EXPECT_EQ(refusal(fitted, other), "name of the covariance 1") << rule;
+    }
+  }
+  const Matrix F = random.matrix(3, 4);
+  for (const Covariance& C : {Covariance::factor(F), Covariance::matrix(Matrix::Identity(3, 3)),
+                              Covariance::factor(Matrix::Identity(3, 3)), Covariance::diagonal(Vector::Ones(2))}) {
+    const Fitted fitted{"entries", fit(X1, X2, C, C), {X1, X2}, {}};
+    EXPECT_EQ(refusal(fitted, fitted.model, 1e-9), "") << C.description();
+  }
+}
+
+// Held-out errors are measured again on the folds that they came from.
+TEST(Verify, MeasuresHeldOutErrorsAgain) {
+  Random random(24);
+  const auto [X1, X2] = random_pairs(random, 6, 5, 80);
+  const Matrix X3 = random.matrix(4, 6) * X1 + random.matrix(4, 80), more = random.matrix(6, 6) * random.matrix(6, 40);
+  const Vector weights = random.matrix(80, 1).cwiseAbs() * 2;
+  const Covariance I = Covariance::identity(3), spread = Covariance::data(Domain::one, 3);
+  FitOptions ridge, extra;
+  ridge.ridge = 0.3;
+  ridge.scale = true;
+  Summary others({6});
+  others.add(more);
+  extra.extra = {&others, nullptr};
+  const auto folds = [&](const FoldOptions& options, Index first, Index count) {
+    Folds result({6, 5}, options);
+    result.add(X1.middleCols(first, count), X2.middleCols(first, count));
+    return result;
+  };
+  Folds weighted({6, 5}, {.folds = 5, .seed = 9}), three({6, 5, 4}, {.folds = 4});
+  weighted.add({X1, X2}, weights);
+  three.add({X1, X2, X3});
+  Folds merged = folds({.folds = 5}, 0, 50);
+  merged.merge(folds({.folds = 5}, 50, 30));
+  const Folds plain = folds({.folds = 5, .repeats = 2, .seed = 3}, 0, 80), each = folds({.folds = 100}, 0, 80);
+  const std::vector<Fitted> kinds = {
+      {"seed and repeats", calibrate(fit(X1, X2, I, I), plain, I, I), {X1, X2}, {}},
+      {"one by one", calibrate(fit(X1, X2, I, I), each, I, I), {X1, X2}, {}},
+      {"ridge and scale", calibrate(fit(X1, X2, I, I, ridge), plain, I, I, ridge), {X1, X2}, {}},
+      {"data1", calibrate(fit(X1, X2, spread, spread), plain, spread, spread), {X1, X2}, {}},
+      {"weighted", calibrate(fit(weighted.all(), I, I), weighted, I, I), {X1, X2}, weights},
+      {"extra", calibrate(fit(X1, X2, I, I, extra), plain, I, I, extra), {X1, X2}, {}, more},
+      {"three", calibrate(fit(MatchedSamples{X1, X2, X3}, {I}), three, std::vector<Covariance>{I}), {X1, X2, X3}, {}},
+      {"merged", calibrate(fit(X1, X2, I, I), merged, I, I), {X1, X2}, {}}};
+  for (const Fitted& fitted : kinds) {
+    const bool repeatable = std::string(fitted.name) != "merged";
+    EXPECT_EQ(fitted.model.calibration_repeats > 0, repeatable) << fitted.name;
+    EXPECT_EQ(refusal(fitted, Model::from_bytes(fitted.model.to_bytes()), 1e-9), "") << fitted.name;
+    for (const double factor : {1.01, 0.99, 15.0, 0.05, 0.0, -1.0}) {
+      Model other = fitted.model;
+      other.domains[1]->held_out_error *= factor;
+      const bool close = factor > 0.9 && factor < 1.1;
+      EXPECT_EQ(refusal(fitted, other), close && !repeatable ? "" : "held-out errors 2") << fitted.name << factor;
+    }
+  }
 }
 
 TEST(SummaryNote, IsKeptWithTheSummary) {

@@ -134,6 +134,23 @@ void warn_of_residuals(const Model& model, std::vector<std::string>& result) {
   }
 }
 
+// Samples and their mean are rounded to eps of their size: by as much as ‖(T_jf eps μ_f)_f‖ score j, of unit variance,
+// may be that rounding alone.
+void warn_of_rounding(const Model& model, std::vector<std::string>& result) {
+  for (const Domain domain : all_domains(model.count())) {
+    const auto& map = model.domains[domain];
+    if (!map) continue;
+    const Matrix rounding = map->weights * (thresholds::kEpsilon * map->mean).asDiagonal();
+    const double most = std::sqrt(rounding.rowwise().squaredNorm().maxCoeff());
+    if (!(most > thresholds::kRefusedCertificate)) continue;
+    result.push_back(
+        fmt::format("features of domain {} lie so far from 0 that their rounding shows: it is up to {:.2g} of the "
+                    "standard deviation of a score. Subtract a constant from each feature where the data come from, "
+                    "or leave out features that others determine (rank_tol)",
+                    number(domain), most));
+  }
+}
+
 // Warnings about pairs of domains that no sample had together.
 void warn_of_patterns(const Model& model, std::vector<std::string>& result) {
   for (const Domain i : all_domains(model.fitted_count())) {
@@ -180,6 +197,7 @@ std::vector<std::string> Model::warnings() const {
   }
   count() == 2 ? warn_of_two(*this, result) : warn_of_more(*this, result);
   warn_of_residuals(*this, result);
+  warn_of_rounding(*this, result);
   warn_of_units(*this, result);
   warn_of_patterns(*this, result);
   return result;

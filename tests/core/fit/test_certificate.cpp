@@ -284,6 +284,20 @@ TEST(Certificate, AModelWarnsOfAResidualThatAForcedFormCauses) {
   EXPECT_FALSE(says(automatic));
 }
 
+// A feature that is the sum of two others, all far from 0: what is left of it is rounding, and the fit says so.
+TEST(Certificate, IsNotGivenWithoutAWarningWhereRoundingIsADirection) {
+  Random random(31);
+  testing::Pairs data = testing::random_pairs(random, 4, 3, 200);
+  data.X1.row(3) = data.X1.row(0) + data.X1.row(1);
+  const Covariance I = Covariance::identity(3);
+  EXPECT_TRUE(fit(data.X1, data.X2, I, I).warnings().empty());
+  data.X1.topRows(3).array() += 1e9;
+  data.X1.row(3) = data.X1.row(0) + data.X1.row(1);
+  const std::vector<std::string> warnings = fit(data.X1, data.X2, I, I).warnings();
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_NE(warnings[0].find("domain 1 lie so far from 0 that their rounding shows"), std::string::npos) << warnings[0];
+}
+
 TEST(Certificate, RefusesASummaryWithAFlippedBit) {
   const Data data = random_data(10, 4, 3, 500);
   const Summary summary = summary_of(data, Accumulate::gram);

@@ -186,9 +186,11 @@ IncompleteSummary unpacked(const TensorReader& file) {
   for (Index pattern = 1; pattern <= patterns; ++pattern) {
     const auto domains = seen_in(file, prefix_of(pattern), result.domains());
     const Summary own(unpack_summary(file, prefix_of(pattern)));
-    if (own.domains() != std::ssize(domains) || result.patterns().contains(domains)) {
-      file.fail("a pattern has other domains than its samples, or is there twice");
+    bool alike = own.domains() == std::ssize(domains) && !result.patterns().contains(domains);
+    for (std::size_t i = 0; alike && i < domains.size(); ++i) {
+      alike = own.state().info[i].features == result.domain(domains[i]).features;
     }
+    if (!alike) file.fail("a pattern has other domains than its samples, or is there twice");
     result.add(domains, own, Repeats::allow);
   }
   return result;

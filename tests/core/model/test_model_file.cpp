@@ -354,6 +354,15 @@ std::string refusal(std::string bytes, std::size_t bit, const From& from_bytes) 
   return "";
 }
 
+// 12 samples of 6 + 4 features, of which the first two lack domain 2.
+IncompleteSummary incomplete(const testing::Pairs& pairs) {
+  IncompleteSummary summary({6, 4});
+  Matrix gaps = pairs.X2.leftCols(12);
+  gaps.leftCols(2).setConstant(std::nan(""));
+  summary.add({pairs.X1.leftCols(12), gaps});
+  return summary;
+}
+
 TEST_F(ModelFile, EveryFlippedBitOfModelsSummariesAndFoldsIsSaidToBeDamage) {
   Summary summary({6, 4});
   for (int i = 0; i < 2; ++i) summary.add(pairs.X1, pairs.X2);
@@ -369,10 +378,20 @@ TEST_F(ModelFile, EveryFlippedBitOfModelsSummariesAndFoldsIsSaidToBeDamage) {
   check(bytes, [](const std::string& one) { Model::from_bytes(one); });
   check(summary.to_bytes(), [](const std::string& one) { Summary::from_bytes(one); });
   check(folds.to_bytes(), [](const std::string& one) { Folds::from_bytes(one); });
+  check(incomplete(pairs).to_bytes(), [](const std::string& one) { IncompleteSummary::from_bytes(one); });
   std::string changed = bytes;
   changed[bytes.size() - 3] = static_cast<char>(changed[bytes.size() - 3] ^ 4);
   write_bytes(changed);
   expect_rejected("the file is damaged or was changed: its checksum is");
+}
+
+TEST_F(ModelFile, APatternOfOtherFeaturesThanItsDomainIsRejected) {
+  std::string file = incomplete(pairs).to_bytes();
+  const std::string seen = R"("pattern1.domains_seen":"1")";
+  const std::size_t place = file.find(seen);
+  ASSERT_NE(place, std::string::npos);
+  file[place + seen.size() - 2] = '2';
+  EXPECT_THROW(IncompleteSummary::from_bytes(testing::sealed(file)), FormatError);
 }
 
 TEST(Crc32, IsThatOfZlib) {

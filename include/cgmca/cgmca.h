@@ -170,11 +170,11 @@ const char* cgmca_model_text(const cgmca_model* model, const char* name, int dom
    "loadings" P (d×q), "cross_loadings" (d×c of `other`), "score_covariance", "common_correlations" (k), "spectrum" of
    C = M Mᵀ, "held_out_error"; "explained" by the scores of `other` (c×4: alone and cumulated, by variance and of
    standardized features), "score_correlations" of the features with the scores of `other` (d×c), "importance" (d),
-   "translation_r2" (d; both with `other` any domain), "shared_correlations" (d×d); of the model "correlations", "prescribed", "constraint_residuals", "ranks",
-   "covariance_ranks", "tolerances", "max_rank", "ridge" (-1: auto), "components", "graph", "start_values", and "tests":
-   a row for each hypothesis that the correlations from `first` on are zero, with the columns first, correlation, then
-   value, F, df1, df2, p of Wilks, Pillai, Hotelling and Roy, then chi², its degrees of freedom and p. Vectors are one
-   column. The shape goes to *rows and *columns; `out` is written unless it is NULL. */
+   "translation_r2" (d; both with `other` any domain), "shared_correlations" (d×d); of the model "correlations",
+   "prescribed", "constraint_residuals", "ranks", "covariance_ranks", "tolerances", "max_rank", "ridge" (-1: auto),
+   "components", "graph", "start_values", and "tests": a row for each hypothesis that the correlations from `first` on
+   are zero: first, correlation, then value, F, df1, df2, p of Wilks, Pillai, Hotelling and Roy, then chi², its degrees
+   of freedom and p. Vectors are one column. The shape goes to *rows and *columns; `out` is written unless it is NULL. */
 cgmca_status cgmca_model_array(const cgmca_model* model, const char* name, int domain, int other, int64_t* rows,
                                int64_t* columns, const cgmca_buffer* out);
 

@@ -12,9 +12,9 @@
 // clang-format off
 //   Error
 //   ├── InvalidInput         the data, an option or an argument cannot be used
-//   │   ├── TooFewSamples         n < 2
+//   │   ├── TooFewSamples         n < 2, or fewer than the operation needs
 //   │   ├── Saturated             a correlation is 1 to rounding where one below 1 is needed
-//   │   ├── UnequalSamples        the two domains hold different numbers of samples
+//   │   ├── UnequalSamples        matched domains hold different numbers of samples
 //   │   ├── NotFinite             NaN or infinity, with its place
 //   │   ├── NoVariance            every feature of a domain is constant
 //   │   ├── NotSquare             a covariance that is not a k×k matrix
@@ -52,7 +52,7 @@ class InvalidInput : public Error {
   using Error::Error;
 };
 
-// There are fewer than two samples.
+// There are fewer than two samples, or fewer than the operation needs.
 class TooFewSamples : public InvalidInput {
  public:
   using InvalidInput::InvalidInput;

@@ -28,12 +28,12 @@
 // Compressed IDX and NPZ stream if samples and their features lie in order in the file. They do not
 // with `columns` alone, or in Fortran order alone. CSV does not stream with `columns`.
 //
-// Text (.csv .tsv) is read as spreadsheets, pandas, R and Octave write it. A first line with text in it is a
-// header, and so is one whose first cell is blank. Fields are divided by commas, semicolons or tabs, may be quoted, and lines end in LF, CRLF
-// or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands
-// separators are refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case)
-// is NaN; the caller decides whether that is allowed. A column may name the samples
-// (ReadOptions::id). The encoding is UTF-8, or UTF-16 with a byte order mark.
+// Text (.csv .tsv) is read as spreadsheets, pandas, R and Octave write it. A first line with text in it is a header, and
+// so is one whose first cell is blank. Fields are divided by commas, semicolons or tabs and may be quoted; lines end in
+// LF, CRLF or CR. Where semicolons or tabs divide the fields, the decimal mark may be a comma; thousands separators are
+// refused. A missing cell (empty, NA, N/A, #N/A, NaN, null, none, in upper or lower case) is NaN; the caller decides
+// whether that is allowed. A column may name the samples (ReadOptions::id). The encoding is UTF-8, or UTF-16 with a byte
+// order mark.
 //
 // Example:
 //   BlockReader clean("clean.npy"), noisy("noisy.npy");

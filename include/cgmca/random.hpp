@@ -20,8 +20,8 @@
 #pragma GCC visibility push(default)
 namespace cgmca::random_numbers {
 
-// A purpose of numbers. Streams of different purposes are independent. The library uses these two; for other numbers
-// take another value, such as Purpose{1000}.
+// A purpose of numbers. Streams of different purposes are independent. The library uses these two and
+// others up to 7; for other numbers take another value, such as Purpose{1000}.
 enum class Purpose : std::uint32_t { folds = 4, pairing = 5 };
 
 // Four random words for a counter and a key.

@@ -104,7 +104,7 @@ class Summary {
   // unless repeats are allowed), and then changes nothing.
   void merge(const Summary& other, Repeats repeats = Repeats::refuse);
 
-  // Compresses the samples that wait as rows, up to 5,119 of them, so that there is less to send to another process, or
+  // Compresses the samples that wait as rows, up to 6,142 of them, so that there is less to send to another process, or
   // so that a program that adds single samples chooses the moment of the work. The next add that compresses by itself is
   // then at least 1,024 samples away. Samples that are added later are grouped otherwise than without this, so the last
   // bits of the result may differ. A summary of the form rows stays as it is.

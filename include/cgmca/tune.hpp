@@ -1,5 +1,5 @@
-// Chooses covariance, rank, max_rank, ridge and what it shrinks towards by cross-validation over the matched samples of
-// two or more domains (docs/method.md sections 6 and 8).
+// Chooses covariance, rank, max_rank, ridge and what it shrinks towards, by cross-validation over matched samples of two
+// or more domains (docs/method.md sections 6 and 8).
 //
 // Example:
 //   Folds folds({d1, d2});  // one pass over the data
@@ -83,7 +83,7 @@ struct TransferLabels {
   std::vector<int> query_labels;  // one for each query
 };
 
-// For Criterion::partner and downstream, and to break ties of classification: the pairs, in the order they were added to the folds.
+// For Criterion::partner and downstream, and ties of classification: the pairs, in the order they were added to the folds.
 struct PairSamples {
   const Matrix *X1 = nullptr, *X2 = nullptr;  // d1×n, d2×n
   const Matrix* more1 = nullptr;  // d1×any: other samples of domain 1, without partners, to rank them among; optional
@@ -152,9 +152,9 @@ struct TuneResult {
   Score with_half;                     // the choice's error with half of the pairs; NaN if they are too few
   std::optional<Criterion> tie_break;  // classification: partner where the pairs are given, else translation
   // Baselines without a fit, on the same folds; NaN for criteria that have none. unmapped: domain 2 as it is, in place
-  // of domain 1, if both have as many features. offset: the same, moved by the difference of the means. target_only: the target domain alone; its matched samples
-  // classify, its mean is the estimate. For classification of more than two domains: all features one above the other,
-  // each domain scaled to a total variance of one; and the one domain whose own features classify best.
+  // of domain 1, if both have as many features. offset: the same, moved by the difference of the means. target_only: the
+  // target alone; its samples classify, its mean is the estimate. For classification of more than two domains: all
+  // features, each domain scaled to a total variance of one; and the one domain whose own features classify best.
   std::array<Score, kCriteria.size()> unmapped, offset, target_only;
   // Sentences for people: if a baseline does as well or better, or if nothing can be told apart.
   std::vector<std::string> remarks;

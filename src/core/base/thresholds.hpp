@@ -1,4 +1,4 @@
-// Every numerical threshold of the core, with its reason. eps is the rounding unit of a double, κ a condition number.
+// Thresholds that several files share, with their reasons. eps: the rounding unit of a double, κ: a condition number.
 #pragma once
 
 #include <cgmca/types.hpp>

@@ -135,7 +135,7 @@ TEST(Whitening, TreatsCopiesOfAFeatureAlikeWhateverTheUnits) {
           EXPECT_EQ(model.certificate.ranks[1], 9);
           const Matrix T = model.domain(Domain::two).weights * sizes.asDiagonal();
           EXPECT_LT((T.col(9) - T.col(4)).norm(), 1e-8 * T.norm());
-          const Attained found = verify(model, X1, X2);
+          const Verification found = verify(model, X1, X2);
           EXPECT_LT(found.worst_claim().difference, 1e-8) << found.worst_claim().what;
           EXPECT_LT(found.constraint_residuals[1], 1e-8);
         }
@@ -248,7 +248,7 @@ TEST(Whitening, MeetsTheRegularizedCovarianceWhateverTheUnits) {
           for (const Domain domain : kDomains) {
             const Matrix A = model.domain(domain).matrix(),
                          Z = centred(apply(model, domain, domain == Domain::one ? X1 : X2));
-            const double beta = model.certificate.constrained[slot(domain)].ridge;
+            const double beta = model.certificate.constrained[domain].ridge;
             const Matrix C = Z * Z.transpose() / static_cast<double>(n - 1) + beta * A * A.transpose();
             EXPECT_LE((C - Matrix::Identity(2, 2)).norm(), allowed) << model.certificate.route;
           }

@@ -140,7 +140,7 @@ class Claims {
     if (rule.kind() == Covariance::Kind::correlation && L_.size() > 2) return;  // of another fit
     try {
       const Vector B = L_.size() == 2 ? linalg::singular_values(linalg::download(whitened_.B())) : Vector();
-      const PrescribedCovariance asked = resolve(rule, claimant(i), whitened_, B);
+      const PrescribedCovariance asked = resolve(rule, domain_at(i), whitened_, B);
       const Matrix F = linalg::download(asked.U) * asked.s.asDiagonal();
       const double difference = F.rows() == M.rows() ? apart_as_squares(M, F) : kNever;
       add("prescribed covariance", i, difference * determined(rule, asked, B) / noise_of_all_);

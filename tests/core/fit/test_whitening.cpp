@@ -130,12 +130,12 @@ TEST(Whitening, TreatsCopiesOfAFeatureAlikeWhateverTheUnits) {
       for (const Accumulate accumulate : kAccumulates) {
         Summary summary({4, 10}, accumulate);
         summary.add(X1, X2);
-        for (const Model& model : {fit(summary, I, I), Factorization(summary).fit(I, I)}) {
+        for (const Model& model : {fit(summary, I, I), PreparedFit(summary).fit(I, I)}) {
           SCOPED_TRACE(fmt::format("{} samples, 10^±{}, {}", n, exponent, model.certificate.route));
           EXPECT_EQ(model.certificate.ranks[1], 9);
           const Matrix T = model.domain(Domain::two).weights * sizes.asDiagonal();
           EXPECT_LT((T.col(9) - T.col(4)).norm(), 1e-8 * T.norm());
-          const Verification found = verify(model, X1, X2);
+          const Verification found = verify(model, {X1, X2});
           EXPECT_LT(found.worst_claim().difference, 1e-8) << found.worst_claim().what;
           EXPECT_LT(found.constraint_residuals[1], 1e-8);
         }
@@ -254,7 +254,8 @@ TEST(Whitening, MeetsTheRegularizedCovarianceWhateverTheUnits) {
           }
           const Certificate& certificate = model.certificate;
           EXPECT_LE(std::abs(certificate.objective - certificate.bound), allowed * certificate.covariance_trace);
-          EXPECT_LE(verify(model, X1, X2).worst_claim().difference, 1e-8) << verify(model, X1, X2).worst_claim().what;
+          EXPECT_LE(verify(model, {X1, X2}).worst_claim().difference, 1e-8)
+              << verify(model, {X1, X2}).worst_claim().what;
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
 namespace cgmca {
@@ -28,6 +29,15 @@ double chi_squared_tail(double x, double df) {
 
 double chi_squared_quantile(double probability, double df) {
   return boost_math::quantile(boost_math::chi_squared_distribution<double, Policy>(df), probability);
+}
+
+double normal_score(double tail) {
+  const boost_math::normal_distribution<double, Policy> normal;
+  return boost_math::quantile(boost_math::complement(normal, std::clamp(tail, 1e-300, 1 - 1e-16)));
+}
+
+double student_tail(double x, double df) {
+  return boost_math::cdf(boost_math::complement(boost_math::students_t_distribution<double, Policy>(df), x));
 }
 
 double student_quantile(double probability, double df) {

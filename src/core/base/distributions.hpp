@@ -17,4 +17,10 @@ double chi_squared_quantile(double probability, double df);
 // one).   0 < probability < 1
 double student_quantile(double probability, double df);
 
+// P(T > x) of the same.
+double student_tail(double x, double df);
+
+// The x that a standard normal variable exceeds with this probability, which is held above 1e-300.
+double normal_score(double tail);
+
 }  // namespace cgmca

@@ -49,25 +49,6 @@ double t_squared_tail(double value, double n, double c) {
   return fisher_tail(value * n * (n - c) / (c * (n * n - 1)), c, n - c);
 }
 
-// The evidence has median m and the distribution of evidence_tail, widened to include the quartiles and the first decile
-// of the samples. Mispaired samples hardly change these, because they only change the upper part.
-Vector evidence_tails(const Vector& evidence, const Vector& s) {
-  const auto of_law = [&](double probability) {
-    double low = 0, high = 50 * (s.norm() + 1e-300);
-    for (int step = 0; step < 60; ++step) {
-      const double x = (low + high) / 2;
-      (evidence_tail(x, s) > probability ? low : high) = x;
-    }
-    return (low + high) / 2;
-  };
-  const double median = quantile_of(evidence, 0.5), quarter = of_law(0.25), tenth = of_law(0.1);
-  const double scale =
-      std::max({(quantile_of(evidence, 0.75) - median) / quarter, (median - quantile_of(evidence, 0.25)) / quarter,
-                (median - quantile_of(evidence, 0.1)) / tenth});
-  if (!(scale > 0)) return Vector::Ones(evidence.size());
-  return evidence.unaryExpr([&](double value) { return evidence_tail((value - median) / scale, s); });
-}
-
 // The blocks joined: matrices side by side, vectors one below the other.
 Matrix joined(const std::vector<Matrix>& blocks) {
   Index columns = 0;
@@ -141,9 +122,10 @@ void judge_alone(DomainDiagnosis& found, const Model& model, Domain domain, cons
                          : Vector(Vector::Constant(t.cols(), std::nan("")));
 }
 
-// Distance and evidence of one domain and its partners. Returns the share of shuffled pairs that would be noticed.
+// Distance and evidence of one domain and its partners. Returns the share of shuffled pairs that would be noticed. `law`
+// becomes the least p by the law of the evidence so far.
 double judge_pairs(DomainDiagnosis& found, const Model& model, Domain domain, const ByDomain<Matrix>& scores,
-                   const std::function<void(double)>& progress) {
+                   double rate, Vector& law, const std::function<void(double)>& progress) {
   const PairRelation relation = relation_to_others(model, domain);
   const Matrix a = AB(relation.to_a, scores[domain]), b = AB(relation.to_b, scores_of_others(scores, domain));
   const Vector& s = relation.s;
@@ -158,7 +140,9 @@ double judge_pairs(DomainDiagnosis& found, const Model& model, Domain domain, co
     return df > 0 ? fisher_tail(value * df / (left * c), c, df) : chi_squared_tail(value, c);
   });
   found.evidence = conditional - a.topRows(common).colwise().squaredNorm().transpose();
-  found.evidence_p = evidence_tails(found.evidence, s);
+  EvidenceTails tails = evidence_tails(found.evidence, s, rate);
+  found.evidence_p = std::move(tails.p);
+  law = law.cwiseMin(tails.law);
   found.rank.resize(a.cols());
   found.likeliest = found.rank;
   compare_partners(found, a, b, s, progress);
@@ -204,22 +188,26 @@ Diagnosis Diagnoser::diagnosis(const DiagnoseOptions& options) const {
   for (const Part& part : parts_) scores.push_back(joined(part.scores));
   Diagnosis result;
   result.pair_p = Vector::Ones(samples_);
+  Vector law = result.pair_p;
   double noticed = 0;
   for (const Domain domain : all_domains(model_.count())) {
     const Part& part = parts_[domain];
     DomainDiagnosis found;
     judge_alone(found, model_, domain, scores[domain], joined(part.residuals),
                 (part.weights.array() > 0).cast<double>().sum());
-    const double shuffled = judge_pairs(found, model_, domain, scores, [&](double done) {
+    const double rate = options.false_discovery_rate / (m > 2 ? m : 1);
+    const double shuffled = judge_pairs(found, model_, domain, scores, rate, law, [&](double done) {
       if (options.progress) options.progress((static_cast<double>(index(domain)) + done) / m);
     });
     noticed = std::max(noticed, shuffled);
     result.pair_p = result.pair_p.cwiseMin(found.evidence_p);
     result.domains.push_back(std::move(found));
   }
-  if (model_.count() > 2)
-    result.pair_p = (m * result.pair_p).cwiseMin(1);  // of two domains both have the same evidence
-  list_pairs(result, options.false_discovery_rate);
+  if (model_.count() > 2) {  // of two domains both have the same evidence
+    result.pair_p = (m * result.pair_p).cwiseMin(1);
+    law = (m * law).cwiseMin(1);
+  }
+  list_pairs(result, law, options.false_discovery_rate);
   list_outliers(result, options.false_discovery_rate);
   std::stable_sort(result.suspects.begin(), result.suspects.end(),
                    [](const Suspect& one, const Suspect& two) { return one.q < two.q; });

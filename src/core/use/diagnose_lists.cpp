@@ -37,35 +37,37 @@ std::string Suspect::text() const {
   return fmt::format("{}, q {:.2g}", what, q);
 }
 
-void list_pairs(Diagnosis& found, double rate) {
-  const Vector q = false_discovery_rates(found.pair_p);
-  const auto m = found.domains.size();
-  std::vector<Suspect> pairs;
-  for (Index k = 0; k < q.size(); ++k) {
-    if (!(q(k) <= rate)) continue;
-    Suspect one{k, Suspicion::mispaired, Domain::one, found.pair_p(k), q(k), -1};
-    for (std::size_t i = 1; i < m; ++i) {
-      if (found.domains[i].evidence_p(k) < kClearly * found.domains[one.domain].evidence_p(k)) {
-        one.domain = domain_at(i);
-      }
-    }
-    one.partner = found.domains[one.domain].likeliest[k];
-    if (one.partner == k) one.partner = -1;
-    pairs.push_back(one);
-  }
-  // Samples k and l are swapped if, in any domain, each is the likeliest partner of the other's partners.
+void list_pairs(Diagnosis& found, const Vector& law, double rate) {
+  const Vector q = false_discovery_rates(found.pair_p), law_q = false_discovery_rates(law);
+  // k and l are swapped if each is the likeliest partner of the other's partners, in any of the domains.
   const auto fits = [&](Index k, Index l) {
     return std::any_of(found.domains.begin(), found.domains.end(),
                        [&](const DomainDiagnosis& of_domain) { return of_domain.likeliest[k] == l; });
   };
-  for (Suspect& one : pairs) {
-    for (const Suspect& other : pairs) {
-      if (other.sample == one.sample || !fits(one.sample, other.sample) || !fits(other.sample, one.sample)) continue;
-      one.suspicion = Suspicion::swapped;
-      one.partner = other.sample;
-    }
+  std::vector<Index> suspicious;
+  for (Index k = 0; k < q.size(); ++k) {
+    if (std::min(q(k), law_q(k)) <= rate) suspicious.push_back(k);
   }
-  found.suspects.insert(found.suspects.end(), pairs.begin(), pairs.end());
+  for (const Index k : suspicious) {
+    const auto other =
+        std::find_if(suspicious.begin(), suspicious.end(), [&](Index l) { return l != k && fits(k, l) && fits(l, k); });
+    const bool swapped = other != suspicious.end();
+    if (!swapped && q(k) > rate) continue;
+    Suspect one{k, Suspicion::mispaired, Domain::one, found.pair_p(k), q(k), -1};
+    if (q(k) > rate) {
+      one.p = law(k);
+      one.q = law_q(k);
+    }
+    for (std::size_t i = 1; i < found.domains.size(); ++i) {
+      if (found.domains[i].evidence_p(k) < kClearly * found.domains[one.domain].evidence_p(k)) {
+        one.domain = domain_at(i);
+      }
+    }
+    one.partner = swapped ? *other : found.domains[one.domain].likeliest[k];
+    if (swapped) one.suspicion = Suspicion::swapped;
+    if (one.partner == k) one.partner = -1;
+    found.suspects.push_back(one);
+  }
 }
 
 void list_outliers(Diagnosis& found, double rate) {

@@ -6,7 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
+#include <vector>
 
+#include "core/base/discovery.hpp"
+#include "core/base/distributions.hpp"
 #include "core/base/thresholds.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/use/translate_scores.hpp"
@@ -101,6 +106,76 @@ double evidence_tail(double x, const Vector& s) {
   const double tail =
       0.5 * std::erfc(w / std::sqrt(2.0)) + 0.39894228040143267 * std::exp(-w * w / 2) * (1 / u - 1 / w);
   return x > 0 ? std::max(tail, 0.0) : 1 - tail;
+}
+
+namespace {
+
+constexpr Index kSeveral = 3;                       // outliers of right pairs come one or two at a time
+constexpr double kLightest = 300, kHeaviest = 1.2;  // degrees of freedom of a tail
+
+// The evidence has median m and the law of evidence_tail, widened so that quartiles and first decile of the samples are
+// inside: some samples that do not belong together only move its upper part.
+Vector tails_of_law(const Vector& evidence, const Vector& s) {
+  const auto of_law = [&](double probability) {
+    double low = 0, high = 50 * (s.norm() + 1e-300);
+    for (int step = 0; step < 60; ++step) {
+      const double x = (low + high) / 2;
+      (evidence_tail(x, s) > probability ? low : high) = x;
+    }
+    return (low + high) / 2;
+  };
+  const double median = quantile_of(evidence, 0.5), quarter = of_law(0.25), tenth = of_law(0.1);
+  const double scale =
+      std::max({(quantile_of(evidence, 0.75) - median) / quarter, (median - quantile_of(evidence, 0.25)) / quarter,
+                (median - quantile_of(evidence, 0.1)) / tenth});
+  if (!(scale > 0)) return Vector::Ones(evidence.size());
+  return evidence.unaryExpr([&](double value) { return evidence_tail((value - median) / scale, s); });
+}
+
+double upper_student(double probability, double df) { return -student_quantile(probability, df); }
+
+// The t distribution through two upper quantiles of z - median, no narrower than the lower ones.
+Vector tails_through(const Vector& z, Vector rest, double near, double far) {
+  std::sort(rest.begin(), rest.end());
+  const double median = quantile_of_sorted(rest, 0.5);
+  const auto above = [&](double probability) { return quantile_of_sorted(rest, 1 - probability) - median; };
+  const auto below = [&](double probability) { return median - quantile_of_sorted(rest, probability); };
+  if (!(above(near) > 0)) return Vector::Zero(z.size());
+  const double ratio = above(far) / above(near);
+  double low = std::log(kHeaviest), high = std::log(kLightest);
+  for (int step = 0; step < 40; ++step) {
+    const double df = std::exp((low + high) / 2);
+    (upper_student(far, df) / upper_student(near, df) > ratio ? low : high) = std::log(df);
+  }
+  const double df = std::exp((low + high) / 2);
+  const double scale = std::max({above(near) / upper_student(near, df), below(0.25) / upper_student(0.25, df),
+                                 below(0.1) / upper_student(0.1, df)});
+  return z.unaryExpr([&](double value) { return student_tail((value - median) / scale, df); });
+}
+
+}  // namespace
+
+// Without the pairs that the law would list, a t distribution through quantiles of the others tells how heavy their tail
+// is. Whether any pair is wrong is judged by the heaviest of three, unless the middle one lists several; which are, by the
+// middle one.
+EvidenceTails evidence_tails(const Vector& evidence, const Vector& s, double false_discovery_rate) {
+  const Vector law = tails_of_law(evidence, s), q = false_discovery_rates(law);
+  const double median = quantile_of(evidence, 0.5);
+  const Vector z = evidence.unaryExpr([&](double value) { return normal_score(evidence_tail(value - median, s)); });
+  std::vector<Index> others;
+  for (Index k = 0; k < q.size(); ++k) {
+    if (q(k) > false_discovery_rate) others.push_back(k);
+  }
+  if (others.size() < 4) return {law, law};
+  const Vector rest = z(others), which = law.cwiseMax(tails_through(z, rest, 0.25, 0.05));
+  Vector any = which;
+  for (const auto& [near, far] : {std::pair(0.25, 0.1), std::pair(0.1, 0.05)}) {
+    any = any.cwiseMax(tails_through(z, rest, near, far));
+  }
+  const auto listed = [&](const Vector& p) {
+    return (false_discovery_rates(p).array() <= false_discovery_rate).count();
+  };
+  return {law, listed(any) > 0 || listed(which) >= kSeveral ? which : any};
 }
 
 }  // namespace cgmca

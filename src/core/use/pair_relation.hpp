@@ -28,4 +28,11 @@ PairRelation relation_to_others(const Model& model, Domain domain);
 // distribution of the evidence against pairs that belong together.
 double evidence_tail(double x, const Vector& s);
 
+// p of the evidence against each pair, given the correlations s of its law (84): by that law, and such that of right
+// pairs alone seldom any is on a list of this false discovery rate, also where tails are heavier than the law's.
+struct EvidenceTails {
+  Vector law, p;
+};
+EvidenceTails evidence_tails(const Vector& evidence, const Vector& s, double false_discovery_rate);
+
 }  // namespace cgmca

@@ -302,6 +302,26 @@ TEST(Diagnose, FindsPairsThatWereSwapped) {
   EXPECT_LE(far_out, 3);
 }
 
+// Tails of Student's t with 3 degrees of freedom, and no wrong pair: the law of normal data would list some in most sets.
+TEST(Diagnose, AccusesNoPairsOfHeavyTails) {
+  int sets = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    testing::Random random(300 + seed);
+    const auto heavy = [&](Index rows) -> Matrix {
+      const Matrix chi = random.matrix(rows, 400).cwiseAbs2() + random.matrix(rows, 400).cwiseAbs2() +
+                         random.matrix(rows, 400).cwiseAbs2();
+      return random.matrix(rows, 400).cwiseQuotient((chi / 3).cwiseSqrt());
+    };
+    const Matrix causes = heavy(4);
+    const Matrix X1 = random.matrix(8, 4) * causes + heavy(8), X2 = random.matrix(6, 4) * causes + heavy(6);
+    const auto C = Covariance::identity(4);
+    const std::vector<Suspect> found = diagnose(fit(X1, X2, C, C), {X1, X2}).suspects;
+    sets +=
+        std::any_of(found.begin(), found.end(), [](const Suspect& one) { return one.suspicion <= Suspicion::swapped; });
+  }
+  EXPECT_LE(sets, 3);
+}
+
 TEST(Diagnose, FindsSamplesOutsideTheSpaceOfTheFit) {
   testing::Random random(9);
   auto [X1, X2] = related_pairs(random);

@@ -3,8 +3,8 @@
 //
 // A replica is a fit of the same samples in which each group of samples counts as often as a Poisson number of mean 1
 // says. While there are few samples (n <= 2p), each is its own group, and replicas are fits of weighted samples. More
-// are dealt at random to 200 groups (fewer, but 40 at least, if their products would take 1 GiB), of which only the
-// cross-products are kept: one pass over the data, memory that does not grow with n, and a small fit for each replica.
+// samples are dealt at random to some hundred groups, of which only the cross-products are kept: one pass over the
+// data, in memory that does not grow with n, and a small fit for each replica.
 //
 // Example:
 //   BootstrapSamples samples({d1, d2});
@@ -53,10 +53,14 @@ class BootstrapSamples {
 // Options of a bootstrap: the replicas and the statistics.
 struct BootstrapOptions {
   Index replicas = 200;
-  std::uint64_t seed = 1;                          // of the Poisson numbers: the same replicas on any number of threads
-  double level = 0.95;                             // that intervals are to cover
-  Index directions = 10;                           // examined at most: the first ones
-  Index strongest = 10;                            // among how many a feature is counted, see DomainBootstrap::selected
+  std::uint64_t seed = 1;  // of the Poisson numbers: the same replicas on any number of threads
+  double level = 0.95;     // that intervals are to cover
+  Index directions = 10;   // examined at most: the first ones
+  Index strongest = 10;    // among how many a feature is counted, see DomainBootstrap::selected
+  // Whether all examined directions of a replica are turned together towards the fit's (Procrustes), or each to its side
+  // (false). Turned together they say how well the space of these directions is known, also where correlations are
+  // nearly equal and no direction is; but not how far a single one may be turned within that space.      section 10
+  bool rotate = false;
   std::function<void(double done)> progress = {};  // may throw to stop; called by one thread at a time
 };
 
@@ -82,14 +86,14 @@ struct Bootstrap {
   Index groups = 0;                // of samples
 };
 
-// Refits replicas and compares them with the fit of all samples, direction by direction; each replica's directions are
-// turned to the side of the fit's. Throws as fit does, TooFewSamples for fewer than 4 groups, and InvalidInput, also if
+// Refits replicas and compares them with the fit of all samples, direction by direction, once the replica's directions
+// are turned towards the fit's. Throws as fit does, TooFewSamples for fewer than 4 groups, and InvalidInput, also if
 // more than half of the replicas cannot be fitted.
 Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covariance>& covariances,
                     const FitOptions& options = {}, const BootstrapOptions& how = {});
 
 // The same with the covariances and options that a model was fitted with. Throws InvalidInput if it was fitted with extra
-// samples, which it does not hold, or to incomplete ones, or has domains that were added.
+// samples, which it does not hold.
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how = {});
 
 }  // namespace cgmca

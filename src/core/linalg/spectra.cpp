@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/linalg/lapack.hpp"
+#include "core/linalg/largest.hpp"
 
 namespace cgmca::linalg {
 namespace {
@@ -271,21 +272,28 @@ Vector symmetric_eigenvalues(const MatrixView& A) {
   return ascending_eigenvalues('N', A, Q).reverse();
 }
 
-SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high) {
+namespace {
+
+// Those in (low, high], or the first-th to last-th in ascending order from 1; nothing if syevr does not converge.
+struct Wanted {
+  char range;  // 'V' for values, 'I' for places
+  double low, high;
+  Index first, last;
+};
+std::optional<SymmetricEigen> some_eigen(const MatrixView& A, const Wanted& wanted) {
   require(A.rows() == A.cols(), "eigenvalues of a matrix that is not square");
-  const Index n = A.rows();
-  if (n == 0 || !(low < high)) return {Vector(0), Matrix(n, 0)};
   require(A.allFinite(), "eigenvalues of a matrix with NaN or infinity");
-  Matrix copy = A, Q(n, n);
+  const Index n = A.rows();
+  Matrix copy = A, Q(n, wanted.range == 'I' ? wanted.last - wanted.first + 1 : n);
   Vector values(n);
   std::vector<lapack_int> support(2 * n);
   lapack_int found = 0, iasked = 0;
   double asked = 0;
   const Counting counting(Work::eigen, 3 * real(n) * real(n) * real(n));
   const auto call = [&](double* work, lapack_int lwork, lapack_int* iwork, lapack_int liwork) {
-    return LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'V', 'U', narrow(n), copy.data(), leading(copy), low, high, 0, 0,
-                               0.0, &found, values.data(), Q.data(), leading(Q), support.data(), work, lwork, iwork,
-                               liwork);
+    return LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', wanted.range, 'U', narrow(n), copy.data(), leading(copy),
+                               wanted.low, wanted.high, narrow(wanted.first), narrow(wanted.last), 0.0, &found,
+                               values.data(), Q.data(), leading(Q), support.data(), work, lwork, iwork, liwork);
   };
   check("syevr", call(&asked, -1, &iasked, -1));
   std::vector<double> work(static_cast<std::size_t>(asked));
@@ -293,10 +301,27 @@ SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double h
   const lapack_int info =
       call(work.data(), static_cast<lapack_int>(work.size()), iwork.data(), static_cast<lapack_int>(iwork.size()));
   if (info < 0) check("syevr", info);
-  if (info == 0) return {values.head(found).reverse(), Q.leftCols(found).rowwise().reverse()};
+  if (info > 0) return std::nullopt;
+  return SymmetricEigen{values.head(found).reverse(), Q.leftCols(found).rowwise().reverse()};
+}
+
+}  // namespace
+
+SymmetricEigen symmetric_eigen_between(const MatrixView& A, double low, double high) {
+  if (A.rows() == 0 || !(low < high)) return {Vector(0), Matrix(A.rows(), 0)};
+  if (auto found = some_eigen(A, {'V', low, high, 0, 0})) return *found;
   const SymmetricEigen all = symmetric_eigen(A);
   const Index above = (all.values.array() > high).count(), inside = (all.values.array() > low).count() - above;
   return {all.values.segment(above, inside), all.Q.middleCols(above, inside)};
+}
+
+SymmetricEigen symmetric_eigen_largest(const MatrixView& A, Index count) {
+  const Index n = A.rows();
+  require(count >= 0 && count <= n, "more eigenvalues than there are");
+  if (count == 0) return {Vector(0), Matrix(n, 0)};
+  if (auto found = some_eigen(A, {'I', 0, 0, n - count + 1, n}); found && found->values.size() == count) return *found;
+  const SymmetricEigen all = symmetric_eigen(A);
+  return {all.values.head(count), all.Q.leftCols(count)};
 }
 
 }  // namespace cgmca::linalg

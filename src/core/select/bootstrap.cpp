@@ -1,112 +1,95 @@
 #include <cgmca/error.hpp>
-#include <cgmca/explained.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/base/discovery.hpp"
-#include "core/fit/assemble.hpp"
 #include "core/linalg/linalg.hpp"
-#include "core/select/bootstrap_samples.hpp"
+#include "core/select/bootstrap_numbers.hpp"
 
 namespace cgmca {
 namespace {
 
 constexpr Index kFewestUnits = 4;
 
-Model fit_to(const BootstrapSamples::State& state, const ReplicaData& data, const std::vector<Covariance>& covariances,
+Model fit_to(const BootstrapSamples::State& state, const Drawn& drawn, const std::vector<Covariance>& covariances,
              const FitOptions& options) {
+  const WeightedRows rows = rows_of(state, drawn);
   Summary summary(state.domains);
-  summary.expect(data.weights.size());
-  summary.add(MatchedSamples(data.X.begin(), data.X.end()), data.weights);
+  summary.expect(rows.weights.size());
+  summary.add(MatchedSamples(rows.X.begin(), rows.X.end()), rows.weights);
   return fit(summary, covariances, options);
 }
 
-// The numbers that replicas give: correlations of the first c scores, one column for each pair of domains, and weights
-// and structure of each domain, d×c.
-struct Numbers {
-  Matrix correlations;
-  ByDomain<Matrix> weights, structure;
-};
-
-Numbers numbers_of(const Model& model, Index c) {
-  Numbers found;
-  const Index m = model.count();
-  found.correlations.resize(c, m * (m - 1) / 2);
-  Index pair = 0;
-  for (const Domain i : all_domains(m)) {
-    for (const Domain j : all_domains(m)) {
-      if (i < j) found.correlations.col(pair++) = model.score_covariance(i, j).diagonal().head(c);
-    }
-    found.weights.emplace_back(model.domain(i).weights.topRows(c).transpose());
-    found.structure.emplace_back(score_correlations(model, i, i).leftCols(c));
-  }
-  return found;
-}
-
-// Gives the replica's directions the signs of the fit's: the sign matrix D minimizes Σ_i ‖T_i - D T_i,replica‖ over the
-// samples.
-void align(Numbers& replica, const Model& whole) {
-  const Index c = replica.correlations.rows();
-  Vector together = Vector::Zero(c);
+// Turns a replica's directions by the orthogonal Q that makes Σ_i ‖t_i - Q t_i,replica‖ over the samples least: with
+// M = Σ_i Cov(t_i, t_i,replica) that of the largest tr(M Qᵀ). Without `rotate` Q only has signs.
+void align(Numbers& replica, const Model& whole, Index c, bool rotate) {
+  Matrix M = Matrix::Zero(c, c);
   for (const Domain domain : all_domains(whole.count())) {
-    together +=
-        replica.weights[domain].cwiseProduct(whole.domain(domain).loadings.leftCols(c)).colwise().sum().transpose();
+    M += linalg::AtB(whole.domain(domain).loadings.leftCols(c), replica.weights[domain]);
   }
-  const Vector signs = (together.array() < 0).select(Vector::Constant(c, -1), 1.0);
-  for (auto* all : {&replica.weights, &replica.structure}) {
-    for (Matrix& one : *all) one = one * signs.asDiagonal();
+  const Vector signs = (M.diagonal().array() < 0).select(Vector::Constant(c, -1), 1.0);
+  const Matrix Q = rotate ? linalg::polar(M) : Matrix(signs.asDiagonal());
+  for (Matrix& R : replica.R) R = Q * R * Q.transpose();
+  for (std::size_t i = 0; i < replica.weights.size(); ++i) {
+    replica.weights[i] = replica.weights[i] * Q.transpose();
+    Matrix& spread = replica.spread[i];
+    const Vector before = spread.diagonal().cwiseSqrt();
+    spread = Q * spread * Q.transpose();
+    replica.structure[i] = replica.structure[i] * before.asDiagonal() * Q.transpose() *
+                           spread.diagonal().cwiseSqrt().cwiseInverse().asDiagonal();
   }
 }
 
-// Correlations of the replica's scores among the samples that it leaves out.
-Matrix held_out_correlations(const Model& replica, const ReplicaData& out, Index c) {
-  std::vector<Matrix> scores;
-  const double W = out.weights.sum();
-  for (const Domain domain : all_domains(replica.count())) {
-    Matrix t = linalg::AB(replica.domain(domain).weights.topRows(c), out.X[domain]);
-    t.colwise() -= Vector(t * out.weights / W);
-    t = t * out.weights.cwiseSqrt().asDiagonal();
-    t = t.rowwise().norm().cwiseMax(1e-300).cwiseInverse().asDiagonal() * t;
-    scores.push_back(std::move(t));
-  }
-  Matrix result(c, replica.count() * (replica.count() - 1) / 2);
-  Index pair = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    for (std::size_t j = i + 1; j < scores.size(); ++j) {
-      result.col(pair++) = scores[i].cwiseProduct(scores[j]).rowwise().sum();
-    }
-  }
-  return result;
+// A column for each pair of domains.
+Matrix correlations_of(const Numbers& numbers) {
+  Matrix all(numbers.R.front().rows(), std::ssize(numbers.R));
+  for (Index pair = 0; pair < all.cols(); ++pair) all.col(pair) = numbers.R[pair].diagonal();
+  return all;
 }
 
 struct Replica {
   bool fitted = false;
   Numbers numbers;
-  Matrix held_out;  // as correlations
+  Matrix correlations, held_out;  // a column for each pair of domains
 };
 
-Replica replica_of(const BootstrapSamples::State& state, const Model& whole, const ReplicaData& in,
-                   const ReplicaData& out, Index c, const std::vector<Covariance>& covariances,
-                   const FitOptions& options) {
+// What all replicas are made with.
+struct Plan {
+  const BootstrapSamples::State& state;
+  const Model& whole;
+  const std::vector<Covariance>& covariances;
+  const FitOptions& options;
+  Index c;
+  bool rotate;
+  std::optional<QuickReplicas> quick;
+};
+
+Replica replica_of(const Plan& plan, const Drawn& in, const Drawn& out) {
   Replica result;
-  try {
-    const Model model = fit_to(state, in, covariances, options);
-    for (const Domain domain : all_domains(model.count())) {
-      if (model.domain(domain).scores() < c) return result;
+  std::optional<Numbers> numbers = plan.quick ? (*plan.quick)(in) : std::nullopt;
+  if (!numbers) {
+    try {
+      const Model model = fit_to(plan.state, in, plan.covariances, plan.options);
+      for (const Domain domain : all_domains(model.count())) {
+        if (model.domain(domain).scores() < plan.c) return result;
+      }
+      numbers = numbers_of(model, plan.c);
+    } catch (const InvalidInput&) {  // too few samples that differ, for instance
+      return result;
     }
-    result.numbers = numbers_of(model, c);
-    align(result.numbers, whole);
-    result.held_out = held_out_correlations(model, out, c);
-    result.fitted = true;
-  } catch (const InvalidInput&) {  // too few samples that differ, for instance
   }
+  result.held_out = held_out_correlations(plan.state, numbers->weights, out);
+  result.numbers = std::move(*numbers);
+  align(result.numbers, plan.whole, plan.c, plan.rotate);
+  result.correlations = correlations_of(result.numbers);
+  result.fitted = true;
   return result;
 }
 
@@ -186,15 +169,16 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
                     const FitOptions& options, const BootstrapOptions& how) {
   check(samples, options, how);
   const BootstrapSamples::State& state = samples.state();
-  const Model whole = fit_to(state, all_data(state), covariances, options);
+  const Model whole = fit_to(state, all_samples(state), covariances, options);
   Index c = how.directions;
   for (const Domain domain : all_domains(whole.count())) c = std::min(c, whole.domain(domain).scores());
   const Numbers estimate = numbers_of(whole, c);
+  const Plan plan{state, whole, covariances, options, c, how.rotate, QuickReplicas::of(state, whole, options, c)};
   std::vector<Replica> replicas(how.replicas);
   std::mutex telling;
   Index done = 0;
-  for_each_replica(state, how.replicas, how.seed, [&](Index b, const ReplicaData& in, const ReplicaData& out) {
-    replicas[b] = replica_of(state, whole, in, out, c, covariances, options);
+  for_each_replica(state, how.replicas, how.seed, [&](Index b, const Drawn& in, const Drawn& out) {
+    replicas[b] = replica_of(plan, in, out);
     const std::lock_guard lock(telling);
     if (how.progress) how.progress(static_cast<double>(++done) / static_cast<double>(how.replicas));
   });
@@ -209,9 +193,10 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
                     "prescribe a covariance of lower rank, or give a ridge",
                     found.replicas, how.replicas));
   }
-  found.correlations = summed_up(estimate.correlations, replicas, how.level, Kind::canonical,
-                                 [](const Replica& one) -> const Matrix& { return one.numbers.correlations; });
-  Matrix above = Matrix::Ones(c, estimate.correlations.cols());  // p: the part of replicas without held-out correlation
+  found.correlations = summed_up(correlations_of(estimate), replicas, how.level, Kind::canonical,
+                                 [](const Replica& one) -> const Matrix& { return one.correlations; });
+  Matrix above =
+      Matrix::Ones(c, found.correlations.estimate.cols());  // p: the part of replicas without held-out correlation
   for (const Replica& one : replicas) above += (one.held_out.array() > 0).select(Matrix::Zero(c, above.cols()), 1.0);
   found.correlations.p = above / static_cast<double>(found.replicas + 1);
   found.correlations.q = discovery_rates(found.correlations.p);
@@ -228,20 +213,36 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
 }
 
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how) {
+  const FitSettings& settings = model.settings;
   if (!model.patterns.empty() || !model.additions.empty()) {
     throw InvalidInput(
         fmt::format("the model {}, and a bootstrap refits complete samples of all domains at once",
                     model.patterns.empty() ? "has domains that were added" : "is of incomplete samples"));
   }
+  std::vector<Covariance> covariances;
   for (const Domain domain : all_domains(model.count())) {
-    if (model.certificate.constrained[index(domain)].samples > model.samples) {
+    const Index i = index(domain);
+    if (model.certificate.constrained[i].samples > model.samples) {
       throw InvalidInput(fmt::format(
           "domain {} of the model was fitted with extra samples, which a bootstrap does not have", number(domain)));
     }
+    const bool entries = settings.covariance[i] == "matrix";
+    const Index components = settings.components[i];
+    covariances.push_back(entries          ? Covariance::factor(model.domain(domain).mixing)
+                          : components > 0 ? Covariance::parse(fmt::format("{}:{}", settings.covariance[i], components))
+                                           : Covariance::parse(settings.covariance[i]));
   }
-  auto [covariances, options] = asked_of(model);
-  options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
-  options.matching.max_seconds = std::numeric_limits<double>::infinity();
+  FitOptions options;
+  options.rank_tol = settings.rank_tol;
+  options.scale = settings.scale;
+  options.max_rank = PerDomain<Index>(settings.max_rank);
+  options.ridge = PerDomain<Ridge>(settings.ridge);
+  if (model.count() > 2) {
+    options.matching.graph = model.certificate.edge_weights;
+    options.matching.seed = settings.seed;
+    options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
+    options.matching.max_sweeps = settings.max_sweeps;
+  }
   return bootstrap(samples, covariances, options, how);
 }
 

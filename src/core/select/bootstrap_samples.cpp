@@ -22,7 +22,9 @@ constexpr std::uint32_t kDealing = 7;
 
 Index triangle(Index p) { return p * (p + 1) / 2; }
 
+// The first units begin a group each; others are dealt at random.
 Index group_of(std::int64_t unit, std::uint64_t seed, Index groups) {
+  if (unit >= 0 && unit < groups) return static_cast<Index>(unit);
   const auto number = static_cast<std::uint64_t>(unit);
   const auto words = random_numbers::philox(
       {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), kDealing, 0},
@@ -103,8 +105,8 @@ void BootstrapSamples::State::add_to_groups(const Matrix& X, const Vector& w,
     const Matrix G = linalg::ABt(scaled, scaled);
     Index place = 0;
     for (Index column = 0; column < p; ++column) {
-      products.col(g).segment(place, p - column) += G.col(column).tail(p - column);
-      place += p - column;
+      products.col(g).segment(place, column + 1) += G.col(column).head(column + 1);
+      place += column + 1;
     }
   });
 }

@@ -21,7 +21,7 @@ struct BootstrapSamples::State {
   Vector centre;                     // p
   std::vector<Matrix> from_y, to_y;  // F and F⁻¹ of each domain
   Vector group_weights;              // Σ w of each group
-  Matrix sums, products;             // Σ w y; Σ w y yᵀ, its lower triangle: p×G, p(p+1)/2×G
+  Matrix sums, products;             // Σ w y; Σ w y yᵀ, its upper triangle: p×G, p(p+1)/2×G
 
   Index features() const;                 // p
   Index start(std::size_t domain) const;  // of its features among all
@@ -30,16 +30,26 @@ struct BootstrapSamples::State {
   void add_to_groups(const Matrix& X, const Vector& w, const std::vector<std::int64_t>& of_units);
 };
 
-// The samples of a replica, or of those that it leaves out.
-struct ReplicaData {
-  ByDomain<Matrix> X;  // of each domain
+// Samples of each domain with their weights.
+struct WeightedRows {
+  ByDomain<Matrix> X;  // d_i×n, one a domain
   Vector weights;
 };
 
-// All samples, or just enough samples with the same moments.
-ReplicaData all_data(const BootstrapSamples::State& state);
+// The samples of a replica, or those that it leaves out: themselves, or where groups are kept the moments of y.
+struct Drawn {
+  WeightedRows rows;
+  double weight = 0;  // Σ w
+  Vector mean;        // p
+  Matrix products;    // Σ w (y - mean)(y - mean)ᵀ, p×p; empty if `rows` are the samples
+};
+
+// All samples.
+Drawn all_samples(const BootstrapSamples::State& state);
+// The samples, or p + 1 stand-ins that have the moments.
+WeightedRows rows_of(const BootstrapSamples::State& state, const Drawn& drawn);
 // Calls work(replica, its samples, those that it leaves out) for all replicas, in parallel.
 void for_each_replica(const BootstrapSamples::State& state, Index replicas, std::uint64_t seed,
-                      const std::function<void(Index, const ReplicaData&, const ReplicaData&)>& work);
+                      const std::function<void(Index, const Drawn&, const Drawn&)>& work);
 
 }  // namespace cgmca

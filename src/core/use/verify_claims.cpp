@@ -142,7 +142,10 @@ class Claims {
       const Vector B = L_.size() == 2 ? linalg::singular_values(linalg::download(whitened_.B())) : Vector();
       const PrescribedCovariance asked = resolve(rule, domain_at(i), whitened_, B);
       const Matrix F = linalg::download(asked.U) * asked.s.asDiagonal();
-      const double difference = F.rows() == M.rows() ? apart_as_squares(M, F) : kNever;
+      // A Gram form takes more small correlations for zero, and a likelihood leaves those out.
+      const bool fewer = rule.kind() == Covariance::Kind::likelihood && of_products();
+      const Index k = fewer ? std::min(F.rows(), M.rows()) : M.rows();
+      const double difference = fewer || F.rows() == k ? apart_as_squares(M.topRows(k), F.topRows(k)) : kNever;
       add("prescribed covariance", i, difference * determined(rule, asked, B) / noise_of_all_);
     } catch (const Error&) {  // the data do not allow it, but for directions that a forced Gram form has lost
       add("prescribed covariance", i, of_products() ? 0 : kNever);
@@ -256,6 +259,7 @@ class Claims {
 
   // Eigenvalues of Σ w_ij (R_ij + R_ijᵀ), where all covariances are multiples of I in the same coordinates.         (39)
   void of_shared_directions() {
+    if (model_.settings.covariance[0] == "correlation") return;  // alike by rounding only, where all are 1
     const Matrix& first = map(0).mixing;
     const Index c = first.cols();
     Matrix shared = Matrix::Zero(c, c);

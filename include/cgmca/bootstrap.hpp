@@ -3,8 +3,8 @@
 //
 // A replica is a fit of the same samples in which each group of samples counts as often as a Poisson number of mean 1
 // says. While there are few samples (n <= 2p), each is its own group, and replicas are fits of weighted samples. More
-// samples are dealt at random to some hundred groups, of which only the cross-products are kept: one pass over the
-// data, in memory that does not grow with n, and a small fit for each replica.
+// are dealt at random to 200 groups (fewer, but 40 at least, if their products would take 1 GiB), of which only the
+// cross-products are kept: one pass over the data, memory that does not grow with n, and a small fit for each replica.
 //
 // Example:
 //   BootstrapSamples samples({d1, d2});
@@ -93,7 +93,7 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
                     const FitOptions& options = {}, const BootstrapOptions& how = {});
 
 // The same with the covariances and options that a model was fitted with. Throws InvalidInput if it was fitted with extra
-// samples, which it does not hold.
+// samples, which it does not hold, or to incomplete ones, or has domains that were added.
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how = {});
 
 }  // namespace cgmca

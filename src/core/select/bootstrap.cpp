@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/base/discovery.hpp"
+#include "core/fit/assemble.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/select/bootstrap_numbers.hpp"
 
@@ -213,36 +215,20 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
 }
 
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how) {
-  const FitSettings& settings = model.settings;
   if (!model.patterns.empty() || !model.additions.empty()) {
     throw InvalidInput(
         fmt::format("the model {}, and a bootstrap refits complete samples of all domains at once",
                     model.patterns.empty() ? "has domains that were added" : "is of incomplete samples"));
   }
-  std::vector<Covariance> covariances;
   for (const Domain domain : all_domains(model.count())) {
-    const Index i = index(domain);
-    if (model.certificate.constrained[i].samples > model.samples) {
+    if (model.certificate.constrained[index(domain)].samples > model.samples) {
       throw InvalidInput(fmt::format(
           "domain {} of the model was fitted with extra samples, which a bootstrap does not have", number(domain)));
     }
-    const bool entries = settings.covariance[i] == "matrix";
-    const Index components = settings.components[i];
-    covariances.push_back(entries          ? Covariance::factor(model.domain(domain).mixing)
-                          : components > 0 ? Covariance::parse(fmt::format("{}:{}", settings.covariance[i], components))
-                                           : Covariance::parse(settings.covariance[i]));
   }
-  FitOptions options;
-  options.rank_tol = settings.rank_tol;
-  options.scale = settings.scale;
-  options.max_rank = PerDomain<Index>(settings.max_rank);
-  options.ridge = PerDomain<Ridge>(settings.ridge);
-  if (model.count() > 2) {
-    options.matching.graph = model.certificate.edge_weights;
-    options.matching.seed = settings.seed;
-    options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
-    options.matching.max_sweeps = settings.max_sweeps;
-  }
+  auto [covariances, options] = asked_of(model);
+  options.matching.random_starts = 0;  // the starts that the data suggest will do for a replica
+  options.matching.max_seconds = std::numeric_limits<double>::infinity();
   return bootstrap(samples, covariances, options, how);
 }
 

@@ -17,11 +17,20 @@ struct DomainInfo {
   Index features = 0;                      // d
   std::string name;                        // such as "synthetic"; empty if there is none
   std::vector<std::string> feature_names;  // one for each feature, or none
+  // Whether these are values of a nuisance, which a fit removes from the other domains: the last domain of a summary,
+  // such as batches, instruments or ages. docs/method.md section 14
+  bool nuisance = false;
 
   DomainInfo() = default;
   // A domain of so many features, with or without names.
   DomainInfo(Index features_, std::string name_ = {}, std::vector<std::string> feature_names_ = {})  // NOLINT: a number
       : features(features_), name(std::move(name_)), feature_names(std::move(feature_names_)) {}
+  // A nuisance of so many values a sample.
+  static DomainInfo of_nuisance(Index features, std::vector<std::string> names = {}) {
+    DomainInfo info(features, {}, std::move(names));
+    info.nuisance = true;
+    return info;
+  }
   bool operator==(const DomainInfo&) const = default;
 };
 

@@ -30,6 +30,9 @@ struct DataOptions {
   // Features are divided by their standard deviations first, so that ridges, max_rank, `data` covariances and tune do not
   // depend on their units. The maps are of the data as they are.                          docs/method.md (62)
   bool scale = false;
+  // Whether the nuisance of a summary that has one is unknown of new samples: the maps are then blind to it, A_i Γ_i = 0.
+  // Otherwise they take its values below the features of a sample. docs/method.md section 14
+  bool nuisance_unknown = false;
 };
 
 // Which domains are compared with which, and how much: "full" (every pair), "star:D" (domain D with every other),
@@ -73,9 +76,10 @@ struct FitOptions {
   std::optional<Device> device{};
   bool scale = false;               // as that of DataOptions
   Towards towards = Towards::zero;  // as that of Regularization
+  bool nuisance_unknown = false;    // as that of DataOptions
 
-  DataOptions data() const { return {rank_tol, extra, device, scale}; }         // the options of the data
-  Regularization regularization() const { return {max_rank, ridge, towards}; }  // the options of one fit
+  DataOptions data() const { return {rank_tol, extra, device, scale, nuisance_unknown}; }  // the options of the data
+  Regularization regularization() const { return {max_rank, ridge, towards}; }             // the options of one fit
 };
 
 }  // namespace cgmca

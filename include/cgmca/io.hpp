@@ -73,6 +73,12 @@ struct ReadOptions {
   // Only a share of the samples will be read. Then the checksum of a stored member of .npz is not checked, because that
   // needs the whole file. (The checksum of compressed data is checked if they are read to their end.)
   bool share = false;
+  // Text files only: a column of texts is read as categories, an indicator feature NAME=VALUE for each value that occurs,
+  // in alphabetical order. Such a file needs a header. Values are found in a pass over the file before the first block.
+  bool categories = false;
+  // With categories: the names that the features must have, as of an earlier file; a value that is not among them is an
+  // error, and one that does not occur is 0.
+  std::vector<std::string> expected = {};
 };
 
 // Reads the whole matrix, features × samples. What a first column without a name is taken for, see ReadOptions::id; a

@@ -141,6 +141,20 @@ struct Pattern {
   double total_weight = 0;      // the sum of their weights
 };
 
+// What a fit has removed from the domains: x_i = mean_i + Γ_i (z - z̄) + what the maps see. A sample of a known nuisance
+// has the q values of z below its own features. (90)-(94)
+struct Nuisance {
+  Vector mean;                     // z̄: q
+  Matrix inverse;                  // Θ_zz⁺: q×q
+  ByDomain<Matrix> effects;        // Γ_i: d_i×q; empty for a domain that is absent
+  ByDomain<double> explained;      // the part of each domain's variance that it explains
+  Index rank = 0;                  // of Θ_zz: the degrees of freedom that it takes
+  bool unknown = false;            // whether the maps are blind to it, A_i Γ_i = 0, and new samples come without it
+  std::vector<std::string> names;  // q, or none; "batch=A" tells samples whose batch is A
+
+  Index values() const { return mean.size(); }  // q
+};
+
 // The result of a fit: one map for each domain, and what is known of them.
 struct Model {
   // An empty model of so many domains.
@@ -159,7 +173,8 @@ struct Model {
   Certificate certificate;  // what the fit attained, and what no fit can surpass
   // For more than two domains: R_ij in [i][j], i < j, c_i×c_j; empty if one of them is absent. See score_covariance.
   ByDomain<ByDomain<Matrix>> score_covariances;
-  std::vector<Pattern> patterns;    // of a fit to incomplete samples; empty where every sample had all domains
+  std::optional<Nuisance> nuisance;  // what the fit has removed
+  std::vector<Pattern> patterns;     // of a fit to incomplete samples; empty where every sample had all domains
   std::vector<Addition> additions;  // of the last domains, those that joined after the fit; the settings of the search,
                                     // the objective and the samples above are the fit's
   Vector
@@ -167,7 +182,18 @@ struct Model {
 
   Index count() const { return std::ssize(domains); }  // m
   const DomainMap& domain(Domain domain) const;        // its map; throws MissingDomain
-  std::vector<Domain> others(Domain domain) const;     // all domains but this one
+  // The map of samples with the values of a known nuisance below their features; without one it is domain().
+  DomainMap with_nuisance(Domain domain) const;
+  // X - Γ (Z - z̄) of samples with the values of a known nuisance below them; without one X.   → d×n. Throws
+  // WrongDimension.
+  Matrix without_nuisance(Domain domain, const MatrixView& X) const;
+  // The values of a nuisance that a sample has below its features; 0 without a known one.
+  Index nuisance_values() const { return nuisance && !nuisance->unknown ? nuisance->values() : 0; }
+  // n less the rank of the nuisance: what degrees of freedom are counted from.
+  double free_weight() const { return total_weight - static_cast<double>(nuisance ? nuisance->rank : 0); }
+  // Throws WrongDimension if samples of the domain cannot have so many rows.
+  void check_features(Domain domain, Index rows) const;
+  std::vector<Domain> others(Domain domain) const;  // all domains but this one
 
   // R_ij = Cov(t_i, t_j), the covariance of two domains' canonical scores, c_i×c_j; I for i = j. Throws
   // MissingDomain. (40)

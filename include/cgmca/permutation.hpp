@@ -27,6 +27,7 @@ struct PermutationOptions {
   std::function<void(double done)> progress;  // told the part done of the present correlation; may throw to stop
   Graph graph = "full";                       // for more than two domains, as that of a fit
   bool scale = false;                         // as that of a fit
+  bool nuisance = false;                      // whether the last of the samples given are values of a nuisance
 };
 
 // The result of the test.

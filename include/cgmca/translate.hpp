@@ -42,7 +42,8 @@ struct ErrorBars {
   Matrix G;                 // from one domain: covariance of the scores among the n matched samples, I unless there
                             // was a ridge; from several: K⁺ G K⁺, where K is their covariance according to the fit
   Index samples = 0;        // number of matched samples
-  double total_weight = 0;  // n
+  double total_weight = 0;  // n, less the rank of a nuisance
+  double mean_weight = 0;   // n: of the mean, whose error is 1/n
   bool calibrated = false;  // true: measured on held-out samples, see calibrate(), which does so only for translations
                             // from all other domains together; false: in closed form
 };

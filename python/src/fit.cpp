@@ -73,7 +73,7 @@ struct Settings {
   explicit Settings(const py::kwargs& arguments) {
     const Keywords given(arguments, "a fit",
                          {"covariances", "rank_tol", "max_rank", "ridge", "extra", "graph", "seed", "random_starts",
-                          "max_sweeps", "max_seconds", "scale", "towards"});
+                          "max_sweeps", "max_seconds", "scale", "towards", "nuisance_unknown"});
     std::string towards;
     given.take("towards", towards);
     if (!towards.empty()) options.towards = need_choice(towards, kTowards, "towards");
@@ -82,6 +82,7 @@ struct Settings {
     given.take("max_rank", options.max_rank);
     given.take("ridge", options.ridge);
     given.take("scale", options.scale);
+    given.take("nuisance_unknown", options.nuisance_unknown);
     given.take("extra", extra);
     options.extra = pointers_to(extra);
     MatchingOptions& matching = options.matching;

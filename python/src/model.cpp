@@ -42,6 +42,14 @@ py::tuple additions_of(const FittedModel& self) {
   });
 }
 
+py::object nuisance_of(const FittedModel& self) {
+  if (!self.model.nuisance) return py::none();
+  const Nuisance& found = *self.model.nuisance;
+  return py::dict("names"_a = or_none(found.names), "mean"_a = to_array(found.mean),
+                  "effects"_a = tuple_of(found.effects, [](const Matrix& effects) { return to_matrix(effects); }),
+                  "explained"_a = tuple_of(found.explained), "rank"_a = found.rank, "unknown"_a = found.unknown);
+}
+
 py::dict settings_of(const FittedModel& self) {
   const FitSettings& settings = self.model.settings;
   return py::dict("covariance"_a = tuple_of(settings.covariance), "components"_a = tuple_of(settings.components),
@@ -147,6 +155,8 @@ void bind_model(py::module_& module) {
                                      pattern.samples, pattern.total_weight);
              });
            })
+      .def("nuisance", &nuisance_of)
+      .def_property_readonly("nuisance_values", [](const FittedModel& self) { return self.model.nuisance_values(); })
       .def("tests", &tests_of)
       .def("warnings", [](const FittedModel& self) { return self.model.warnings(); })
       .def(

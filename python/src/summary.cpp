@@ -18,7 +18,8 @@
 namespace cgmca::python {
 namespace {
 
-constexpr const char* kDoc = R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None, device='cpu')
+constexpr const char* kDoc =
+    R"(Summary(*n_features, accumulate='auto', names=None, feature_names=None, device='cpu', nuisance=False)
 
 All that a fit needs to know of matched samples, in memory that does not grow with their number.
 
@@ -39,6 +40,8 @@ feature_names : list of (list of str or None), optional
 device : {'cpu', 'cuda', 'auto'}
     Where samples are summed up, and where a fit of the summary is computed: 'cuda' is an NVIDIA GPU, 'auto' one if
     there is one. A RuntimeError says why it cannot be used.
+nuisance : bool
+    Whether the last of the domains are values of a nuisance, which a fit removes from the others: see `CGMCA.fit`.
 
 Examples
 --------
@@ -75,9 +78,10 @@ using Names = std::optional<std::vector<std::string>>;
 std::unique_ptr<SharedSummary> make_summary(const py::args& features, const std::string& accumulate,
                                             const Names& domain_names,
                                             const std::optional<std::vector<Names>>& feature_names,
-                                            const std::string& device) {
+                                            const std::string& device, bool nuisance) {
   std::vector<DomainInfo> domains;
   for (const py::handle count : features) domains.emplace_back(count.cast<Index>());
+  if (nuisance && !domains.empty()) domains.back().nuisance = true;
   const auto check_count = [&](std::size_t given, const char* what) {
     if (given == domains.size()) return;
     throw InvalidInput(fmt::format("{} for {} domains; there are {}", what, given, domains.size()));
@@ -144,7 +148,7 @@ void add_to(Summary& summary, const MatchedSamples& X, const std::optional<Vecto
 // Samples that lack domains; used with the GIL.
 IncompleteSummary make_incomplete(const py::args& features, const std::string& accumulate, const Names& domain_names,
                                   const std::optional<std::vector<Names>>& feature_names) {
-  const auto whole = make_summary(features, accumulate, domain_names, feature_names, "cpu");
+  const auto whole = make_summary(features, accumulate, domain_names, feature_names, "cpu", false);
   return whole->use([](const Summary& own) {
     std::vector<DomainInfo> domains;
     for (const Domain domain : domains_of(own)) domains.push_back(own.domain(domain));
@@ -350,7 +354,7 @@ void bind_summary(py::module_& module) {
   py::class_<SharedSummary> summary(module, "Summary", kDoc);
   summary
       .def(py::init(&make_summary), py::arg("accumulate") = "auto", py::arg("names") = py::none(),
-           py::arg("feature_names") = py::none(), py::arg("device") = "cpu")
+           py::arg("feature_names") = py::none(), py::arg("device") = "cpu", py::arg("nuisance") = false)
       .def(
           "add",
           [](py::object self, const py::args& arrays, const py::object& sample_weight) {
@@ -407,6 +411,10 @@ void bind_summary(py::module_& module) {
                              of_each_domain([](const Summary& own, Domain domain) { return own.mean(domain); },
                                             [](const Vector& mean) { return to_array(mean); }),
                              "Means of the domains.")
+      .def_property_readonly("has_nuisance", locked([](const Summary& own) {
+                               return own.domain(static_cast<Domain>(own.domains())).nuisance;
+                             }),
+                             "Whether the last domain is a nuisance.")
       .def_property_readonly("names", of_each_domain(info, [](const DomainInfo& one) { return or_none(one.name); }),
                              "Names of the domains; None for a domain without a name.")
       .def_property_readonly("feature_names",

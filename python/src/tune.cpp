@@ -148,11 +148,14 @@ std::shared_ptr<Folds> merged(const Folds& one, const Folds& two) {
 void bind_folds(py::module_& module) {
   py::class_<Folds, std::shared_ptr<Folds>> type(
       module, "Folds", "Matched samples dealt to folds for cross-validation: what `tune` needs of them.");
-  type.def(py::init([](const std::vector<Index>& features, Index folds, Index repeats, std::uint64_t seed) {
-             return std::make_shared<Folds>(std::vector<DomainInfo>(features.begin(), features.end()),
-                                            FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
-           }),
-           py::arg("n_features"), py::arg("folds"), py::arg("repeats"), py::arg("seed"))
+  type.def(py::init(
+               [](const std::vector<Index>& features, Index folds, Index repeats, std::uint64_t seed, bool nuisance) {
+                 std::vector<DomainInfo> domains(features.begin(), features.end());
+                 if (nuisance && !domains.empty()) domains.back().nuisance = true;
+                 return std::make_shared<Folds>(std::move(domains),
+                                                FoldOptions{.folds = folds, .repeats = repeats, .seed = seed});
+               }),
+           py::arg("n_features"), py::arg("folds"), py::arg("repeats"), py::arg("seed"), py::arg("nuisance") = false)
       .def("with_more", &with_more, py::arg("arrays"), py::arg("sample_weight") = py::none())
       .def("merged", &merged, py::arg("other"))
       .def_property_readonly("n_samples", [](const Folds& self) { return self.samples(); });
@@ -164,12 +167,14 @@ void bind_folds(py::module_& module) {
 // Of a summary, or of samples: an array for each domain.
 py::dict test_by_permutation(const py::object& samples, const py::object& sample_weight, const py::object& progress,
                              const py::kwargs& arguments) {
-  const Keywords given(arguments, "permutation_test",
-                       {"max_rank", "ridge", "rank_tol", "permutations", "seed", "level", "graph", "scale"});
+  const Keywords given(
+      arguments, "permutation_test",
+      {"max_rank", "ridge", "rank_tol", "permutations", "seed", "level", "graph", "scale", "nuisance"});
   PermutationOptions test;
   Regularization options;
   given.take("rank_tol", test.rank_tol);
   given.take("scale", test.scale);
+  given.take("nuisance", test.nuisance);
   given.take("permutations", test.permutations);
   given.take("seed", test.seed);
   given.take("level", test.level);

@@ -147,7 +147,7 @@ cgmca_status cgmca_apply(const cgmca_model* model, int domain, const cgmca_view*
     need(model, "model"), need(X, "X");
     const Domain of = domain_of(model->model, domain);
     const cgmca_view samples = checked(*X);
-    model->model.domain(of).check_features(of, samples.columns);
+    model->model.check_features(of, samples.columns);
     const cgmca_buffer to = checked(Z, samples.rows, model->model.common_dimension);
     in_blocks(samples.rows, [&](Index first, Index count) {
       const ConstTile block = samples_of(0, samples, first, count);

@@ -64,6 +64,7 @@ using Opener = std::unique_ptr<BlockReader::Source> (*)(const std::string& path,
 std::unique_ptr<BlockReader::Source> open_npy(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_npz(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_csv(const std::string&, const std::string&, const ReadOptions&);
+std::unique_ptr<BlockReader::Source> open_categories(const std::string& path, const ReadOptions& options);
 std::unique_ptr<BlockReader::Source> open_idx(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_mat(const std::string&, const std::string&, const ReadOptions&);
 std::unique_ptr<BlockReader::Source> open_hdf5(const std::string&, const std::string&, const ReadOptions&);

@@ -26,6 +26,7 @@ def test_every_example_of_the_help_runs(folder, command):
     folder.model()
     folder.summary()
     np.save(folder / "w.npy", np.ones(60))
+    (folder / "z.csv").write_text("lab\n" + "north\nsouth\n" * 30)
     np.save(folder / "d.npy", folder.a[:, :5] + folder.b)
     folder.ok("fit", "a.npy", "b.npy", "d.npy", "--cov", "identity:2", "-o", "m3", "-q")
     for i, rows in enumerate((slice(0, 30), slice(30, 60))):

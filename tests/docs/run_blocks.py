@@ -45,6 +45,7 @@ def furnish(folder):
     np.savetxt(folder / "a.csv", a, delimiter=",")
     np.savetxt(folder / "b.csv", b, delimiter=",")
     np.savetxt(folder / "times.csv", np.arange(60) % 4, fmt="%d", header="times", comments="")
+    (folder / "labs.csv").write_text("lab\n" + "north\nsouth\n" * 30)
     np.savetxt(folder / "classes.csv", (a[:, 0] > 2).astype(int), fmt="%d", header="class", comments="")
     scipy.io.savemat(folder / "sensors.mat", {"X1": a.T, "X2": b.T, "cfg": {"x": a}})
     lab = ["mass [g]", "length [mm]", "width [mm]", "hue", "gloss", "density", "age [d]"]

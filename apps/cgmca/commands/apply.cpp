@@ -9,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "input/domains.hpp"
 #include "input/mapped.hpp"
+#include "input/pairs.hpp"
 #include "options/options.hpp"
 #include "output/files.hpp"
 
@@ -16,17 +17,18 @@ namespace cgmca::cli {
 namespace {
 
 struct ApplyArguments {
-  std::string model, input, output, domain;
+  std::string model, input, output, domain, nuisance;
   MapOptions map;
 };
 
 void run(const Session& session, const ApplyArguments& options) {
   options.map.check();
-  check_target(options.output, {options.model, options.input});
+  check_target(options.output, {options.model, options.input, options.nuisance});
   const Model model = Model::load(options.model);
   const Domain domain = parse_domain("--domain", options.domain, model);
   std::vector<SampleReader> readers;
   readers.push_back(open_samples(session, options.input, options.map.input, model, options.model, domain));
+  add_nuisance_reader(session, readers, options.nuisance, options.map.input, model);
   const Index k = model.common_dimension;
   const WriteOptions how =
       options.map.write(fmt::format("Z{}", number(domain)), readers, names_of_components(options.output, readers, k));
@@ -35,7 +37,9 @@ void run(const Session& session, const ApplyArguments& options) {
   outputs.add(options.output, k, how);
   const auto [n, missing] = map_samples(
       session, readers, k, options.map.input.missing,
-      [&](const std::vector<Matrix>& X) { return apply(model, domain, X.front(), options.map.device); },
+      [&](const std::vector<Matrix>& X) {
+        return apply(model, domain, with_nuisance(X, model).front(), options.map.device);
+      },
       [&](const Matrix& Z, const std::vector<std::string>& ids) { outputs.write(0, Z, ids); });
   outputs.commit(session);
   session.result({{"n", n}, {"k", k}, {"missing", missing}},
@@ -54,6 +58,7 @@ void add_apply(CLI::App& app, Session& session) {
   add_output_option(
       command, options->output, "Z",
       "Where to write them: .npy, .csv, .tsv, .npz, .mat or .h5; f.mat:NAME adds to a file (default NAME: Z1, Z2)");
+  add_nuisance_option(command, options->nuisance);
   add_map_options(command, options->map);
   command.footer(
       "Examples:\n"

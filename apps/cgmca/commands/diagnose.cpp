@@ -9,6 +9,7 @@
 
 #include "commands/statistics.hpp"
 #include "input/domains.hpp"
+#include "input/mapped.hpp"
 #include "output/describe.hpp"
 #include "output/files.hpp"
 #include "shell/progress.hpp"
@@ -80,7 +81,7 @@ void run_diagnose(const Session& session, const DiagnoseArguments& options) {
   const Model model = Model::load(options.model);
   check_inputs(options.pairs.paths.size(), model);
   const EndsAtOnce nothing_is_written_yet;
-  PairReader reader(options.pairs, session);
+  PairReader reader(options.pairs.of(model, model.nuisance_values() > 0), session);
   reader.check_features(model, options.model);
   Diagnoser diagnoser(model);
   {
@@ -88,7 +89,8 @@ void run_diagnose(const Session& session, const DiagnoseArguments& options) {
     for (;;) {
       const PairReader::Block block = reader.next();
       if (block.samples() == 0) break;
-      diagnoser.add(block.views());
+      const std::vector<Matrix> X = with_nuisance(block.X, model);
+      diagnoser.add({X.begin(), X.end()});
       progress.update(diagnoser.samples());
       stop_if_interrupted();
     }

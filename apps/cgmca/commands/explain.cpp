@@ -12,6 +12,7 @@
 #include "commands/report_parts.hpp"
 #include "commands/statistics.hpp"
 #include "input/domains.hpp"
+#include "input/mapped.hpp"
 #include "output/describe.hpp"
 #include "output/files.hpp"
 #include "shell/progress.hpp"
@@ -34,7 +35,7 @@ struct Found {
 
 ByDomain<TranslationR2> measured(const Session& session, const Model& model, const ExplainOptions& options,
                                  Index& samples) {
-  PairReader reader(options.pairs, session);
+  PairReader reader(options.pairs.of(model, model.nuisance_values() > 0), session);
   reader.check_features(model, options.model);
   std::vector<MeasuredR2> r2;
   for (const Domain domain : all_domains(model.count())) r2.emplace_back(model, domain);
@@ -42,7 +43,8 @@ ByDomain<TranslationR2> measured(const Session& session, const Model& model, con
   for (;;) {
     const PairReader::Block block = reader.next();
     if (block.samples() == 0) break;
-    for (MeasuredR2& of_domain : r2) of_domain.add(block.views(), block.weights);
+    const std::vector<Matrix> X = with_nuisance(block.X, model);
+    for (MeasuredR2& of_domain : r2) of_domain.add({X.begin(), X.end()}, block.weights);
     samples += block.samples();
     progress.update(samples);
     stop_if_interrupted();

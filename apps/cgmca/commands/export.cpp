@@ -142,6 +142,9 @@ void run(const Session& session, const ExportArguments& options) {
   }
   check_target(options.output, {options.model});
   const Model model = Model::load(options.model);
+  if (model.nuisance_values() > 0) {
+    throw UsageError("the maps take the values of a nuisance beside a sample, for which an export has no arrays");
+  }
   const std::vector<Array> arrays = selected(arrays_of(model), options.only);
   std::vector<std::string> files = {options.output};
   if (text) {

@@ -41,7 +41,7 @@ struct FitArguments {
   RegularizationSpecs regularization;
   MatchingSpecs matching;
   ExtraSources extra;
-  bool tune = false, robust = false;
+  bool tune = false, robust = false, blind = false;
   TuningSpecs tuning;
   const CLI::Option* seed = nullptr;
   Index calibrate = 0;
@@ -74,6 +74,13 @@ void check(const FitArguments& options) {
   if (options.pairs.input.missing == Missing::keep && (options.tune || options.robust || options.calibrate > 0)) {
     throw UsageError("--missing keep goes without --tune, --calibrate and --robust, which need whole samples");
   }
+  if (!options.pairs.nuisance.empty()) {
+    if (!files) throw UsageError("--nuisance belongs to the inputs; a summary has it inside, give it to summarize");
+    if (options.tune || options.robust) {
+      throw UsageError("--nuisance goes without --tune and --robust, which look at samples as they are");
+    }
+  }
+  if (options.blind && files && options.pairs.nuisance.empty()) throw UsageError("--blind needs --nuisance FILE");
   if (options.robust) {
     if (!files) throw UsageError("--robust looks at each pair, which a summary does not hold; give the inputs");
     if (options.pairs.domains() != 2) throw UsageError("--robust checks the pairs of two domains");
@@ -137,10 +144,16 @@ struct Input {
   ExtraSamples extra;
 };
 
+Index matched_domains(const Summary& summary) {
+  const Index all = summary.domains();
+  return summary.domain(static_cast<Domain>(all)).nuisance ? all - 1 : all;
+}
+
 DataOptions data_options(const FitArguments& options, const ExtraSamples& extra) {
   DataOptions data;
   if (options.rank_tol >= 0) data.rank_tol = options.rank_tol;
   data.scale = options.scale;
+  data.nuisance_unknown = options.blind;
   data.extra = pointers(extra);
   return data;
 }
@@ -223,7 +236,7 @@ Input read_summary(const Session& session, const FitArguments& options) {
     return input;
   }
   Summary summary = Summary::load(options.summary);
-  check_domains(options, summary.domains());
+  check_domains(options, matched_domains(summary));
   for (const std::string& missing : missing_parts(summary.inputs())) {
     session.message(fmt::format("warning: '{}' is not all of its inputs: {} missing", options.summary, missing));
   }
@@ -246,7 +259,9 @@ Input read_summary(const Session& session, const FitArguments& options) {
   return input;
 }
 
-Index domains_of(const Input& input) { return input.summary ? input.summary->domains() : input.incomplete->domains(); }
+Index domains_of(const Input& input) {
+  return input.summary ? matched_domains(*input.summary) : input.incomplete->domains();
+}
 
 FitOptions fit_options(const FitArguments& options, const Input& input) {
   const Index domains = domains_of(input);
@@ -259,6 +274,7 @@ FitOptions fit_options(const FitArguments& options, const Input& input) {
     result = {data.rank_tol, regularization.max_rank, regularization.ridge, data.extra, {}, {}, data.scale};
     result.towards = regularization.towards;
   }
+  result.nuisance_unknown = data.nuisance_unknown;
   result.matching = options.matching.parse(domains);
   result.device = options.device;
   if (options.seed->count() > 0) result.matching.seed = options.tuning.folds.seed;
@@ -335,6 +351,10 @@ void add_fit(CLI::App& app, Session& session) {
   add_extra_options(command, options->extra);
   command.add_flag("--robust", options->robust,
                    "Weigh each pair of two domains by the probability that it is right, as pairs finds it");
+  add_nuisance_option(command, options->pairs.nuisance);
+  command.add_flag(
+      "--blind", options->blind,
+      "The nuisance of new samples is unknown: find maps that do not see it, and need no --nuisance later");
   command.add_flag("--tune", options->tune, "Choose covariance, max rank and ridge by cross-validation, as tune does");
   add_tuning_options(command, options->tuning);
   options->seed = command.get_option("--seed")->description(
@@ -368,6 +388,7 @@ void add_fit(CLI::App& app, Session& session) {
       "  cgmca fit a.npy b.npy --tune -o m\n"
       "  cgmca fit a.npy b.npy d.npy --tune --ranks 1,2,3 -o m3\n"
       "  cgmca fit a.npy b.npy --weights w.npy -o m\n"
+      "  cgmca fit a.npy b.npy --cov identity:2 --nuisance z.csv -o m\n"
       "  cgmca fit --summary s --cov1 identity:4 --cov2 identity:4 -o m\n"
       "  cgmca fit optical=a.npy radar=b.npy thermal=d.npy --cov identity:2 -o m3\n"
       "  cgmca fit a.npy b.npy d.npy --cov identity:2 --graph star:1 --max-seconds 60 -o m3");

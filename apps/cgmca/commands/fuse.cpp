@@ -12,6 +12,7 @@
 #include "commands/commands.hpp"
 #include "input/domains.hpp"
 #include "input/mapped.hpp"
+#include "input/pairs.hpp"
 #include "options/options.hpp"
 #include "output/files.hpp"
 #include "shell/progress.hpp"
@@ -22,7 +23,7 @@ namespace cgmca::cli {
 namespace {
 
 struct FuseArguments {
-  std::string model, output, domains;  // of the inputs, as --domains has them; empty: 1, 2, …
+  std::string nuisance, model, output, domains;  // of the inputs, as --domains has them; empty: 1, 2, …
   std::vector<std::string> inputs;
   Fusion how = Fusion::estimate;
   MapOptions map;
@@ -71,7 +72,7 @@ FusedCount fuse_all(const Session& session, const FuseArguments& options, const 
   Progress progress(session, "samples written", readers.front().samples());
   FusedCount result;
   for (;;) {
-    const std::vector<Matrix> X = next_matrices(readers, block);
+    const std::vector<Matrix> X = with_nuisance(next_matrices(readers, block), model);
     const Index n = X.front().cols();
     if (n == 0) return result;
     std::vector<DomainSamples> present;
@@ -96,6 +97,7 @@ void run(const Session& session, const FuseArguments& options) {
   for (std::size_t i = 0; i < domains.size(); ++i) {
     readers.push_back(open_samples(session, options.inputs[i], options.map.input, model, options.model, domains[i]));
   }
+  add_nuisance_reader(session, readers, options.nuisance, options.map.input, model);
   const Index k = model.common_dimension;
   const WriteOptions how = options.map.write("Z", readers, names_of_components(options.output, readers, k));
   if (stop_at_map_estimate(session, options.map.limits, readers, {options.output}, k, how)) return;
@@ -141,6 +143,7 @@ void add_fuse(CLI::App& app, Session& session) {
                   "The column of text files that names samples, by its header or place; a CSV output keeps it. none: "
                   "all columns are features, also a first one without a name")
       ->option_text("NAME");
+  add_nuisance_option(command, options->nuisance);
   add_precision_option(command, options->map.single);
   add_limit_options(command, options->map.limits);
   command.footer(

@@ -70,6 +70,7 @@ Model first_scores(Model model) {
 
 Seen look_at_pairs(const Session& session, const Model& model, const ReportArguments& options,
                    const std::optional<Shape>& shape) {
+  if (model.nuisance) throw UsageError("the report of a model with a nuisance has no part on samples: leave them out");
   PairReader reader(options.pairs, session);
   reader.check_features(model, options.model);
   const Model scores = first_scores(model);

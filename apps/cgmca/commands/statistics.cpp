@@ -106,6 +106,7 @@ void add_explain(CLI::App& app, Session& session) {
       *app.add_subcommand("explain", "Tell how much of each domain's variance the common directions explain");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs, false);
+  add_nuisance_option(command, options->pairs.nuisance);
   command
       .add_option("-o,--output", options->output,
                   "Write a table with a line for each feature: R2, importance, correlations with all scores")
@@ -138,6 +139,7 @@ void add_diagnose(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand("diagnose", "List samples that look mispaired, swapped or unlike the others");
   command.add_option("MODEL", options->model, "A model written by fit")->required();
   add_pair_options(command, options->pairs);
+  add_nuisance_option(command, options->pairs.nuisance);
   command.add_option("-o,--output", options->output, "Write a table with a line for each sample")->option_text("TABLE");
   command.add_option("--fdr", options->rate, "The false discovery rate of the list; default: 0.05")
       ->check(CLI::Range(1e-12, 0.999999999))

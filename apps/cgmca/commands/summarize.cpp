@@ -166,6 +166,7 @@ void add_summarize(CLI::App& app, Session& session) {
       *app.add_subcommand("summarize", "Gather matched samples into a small summary that fit and merge take");
   add_pair_options(command, options->pairs);
   options->pairs.may_lack = true;
+  add_nuisance_option(command, options->pairs.nuisance);
   add_output_option(command, options->output, "SUMMARY", "The summary file to write", false);
   add_accumulate_option(command, options->accumulate);
   add_part_option(command, options->pairs.part);

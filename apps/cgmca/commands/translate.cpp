@@ -12,6 +12,7 @@
 #include "commands/commands.hpp"
 #include "input/domains.hpp"
 #include "input/mapped.hpp"
+#include "input/pairs.hpp"
 #include "options/options.hpp"
 #include "output/files.hpp"
 #include "support/choice.hpp"
@@ -20,7 +21,7 @@ namespace cgmca::cli {
 namespace {
 
 struct TranslateArguments {
-  std::string model, from, to, output, standard_errors, lower, upper;
+  std::string model, from, to, output, nuisance, standard_errors, lower, upper;
   std::vector<std::string> inputs;
   double interval = 0;
   Method method = Method::lmmse;
@@ -146,6 +147,7 @@ void run(const Session& session, const TranslateArguments& options) {
   for (std::size_t i = 0; i < way.from.size(); ++i) {
     readers.push_back(open_samples(session, options.inputs[i], options.map.input, model, options.model, way.from[i]));
   }
+  add_nuisance_reader(session, readers, options.nuisance, options.map.input, model);
   const Index d = target.features();
   const bool errors = !options.standard_errors.empty(), limits = options.interval > 0;
   const WriteOptions how = options.map.write(variable_of(way), readers, target.feature_names);
@@ -168,8 +170,12 @@ void run(const Session& session, const TranslateArguments& options) {
     outputs.write(output++, Y.topRows(d) - Y.bottomRows(d), ids);
     outputs.write(output++, Y.topRows(d) + Y.bottomRows(d), ids);
   };
-  const auto [n, missing] = map_samples(session, readers, (1 + (errors ? 1 : 0) + (limits ? 1 : 0)) * d,
-                                        options.map.input.missing, map_of(model, options, way), write);
+  const auto [n, missing] = map_samples(
+      session, readers, (1 + (errors ? 1 : 0) + (limits ? 1 : 0)) * d, options.map.input.missing,
+      [&model, map = map_of(model, options, way)](const std::vector<Matrix>& X) {
+        return map(with_nuisance(X, model));
+      },
+      write);
   outputs.commit(session);
   session.result({{"n", n}, {"features", d}, {"method", name(options.method)}, {"missing", missing}},
                  fmt::format("{} samples of {} as samples of domain {} ({} features) by {}\n", n,
@@ -217,6 +223,7 @@ void add_translate(CLI::App& app, Session& session) {
       ->option_text("P");
   command.add_option("--lower", options->lower, "Where to write the lower limits")->option_text("FILE");
   command.add_option("--upper", options->upper, "Where to write the upper limits")->option_text("FILE");
+  add_nuisance_option(command, options->nuisance);
   add_map_options(command, options->map);
   command.footer(
       "A sample that one of several inputs lacks (NaN or empty cells) is translated from the others with "

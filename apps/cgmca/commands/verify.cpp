@@ -29,7 +29,7 @@ struct VerifyArguments {
 };
 
 Verification verification_by(const Session& session, const VerifyArguments& options, const Model& model) {
-  PairReader reader(options.pairs, session);
+  PairReader reader(options.pairs.of(model, model.nuisance.has_value()), session);
   reader.check_features(model, options.model);
   if (options.pairs.input.missing == Missing::keep) {
     IncompleteSummary all = read_incomplete(session, reader, Accumulate::automatic);
@@ -163,6 +163,7 @@ void add_verify(CLI::App& app, Session& session) {
   add_pair_options(command, options->pairs);
   options->pairs.may_lack = true;
   add_extra_options(command, options->extra);
+  add_nuisance_option(command, options->pairs.nuisance);
   command
       .add_option("--tolerance", options->tolerance,
                   "Largest relative residual, and distance of the objective from the claimed and from the best one; "

@@ -89,6 +89,27 @@ Index for_blocks(const Session& session, const std::string& what, std::vector<Sa
 
 }  // namespace
 
+void add_nuisance_reader(const Session& session, std::vector<SampleReader>& readers, const std::string& nuisance,
+                         const InputOptions& options, const Model& model) {
+  check_nuisance(nuisance, model, model.nuisance_values() > 0);
+  if (nuisance.empty()) return;
+  SampleReader& reader = readers.emplace_back(nuisance, options.of_nuisance(&model));
+  take_order(session, reader, model.nuisance->names, "the nuisance of the model");
+  if (reader.features() == model.nuisance_values()) return;
+  throw WrongDimension(
+      fmt::format("{} against the {} values of the nuisance of the model", reader.shape(), model.nuisance_values()));
+}
+
+std::vector<Matrix> with_nuisance(const std::vector<Matrix>& X, const Model& model) {
+  if (model.nuisance_values() == 0) return X;
+  std::vector<Matrix> result;
+  for (std::size_t i = 0; i + 1 < X.size(); ++i) {
+    Matrix& own = result.emplace_back(X[i].rows() + X.back().rows(), X[i].cols());
+    own << X[i], X.back();
+  }
+  return result;
+}
+
 void check_same_keys(const std::vector<SampleReader>& inputs) {
   const std::vector<std::string>& first = inputs.front().ids();
   for (const SampleReader& input : inputs) {

@@ -25,6 +25,13 @@ struct MappedCount {
 MappedCount map_samples(const Session& session, std::vector<SampleReader>& readers, Index features, Missing missing,
                         const std::function<Matrix(const std::vector<Matrix>&)>& map, const TakeMapped& take);
 
+// Opens the values of the nuisance after the other inputs, where samples of this model need them. Throws UsageError
+// unless --nuisance is given just there.
+void add_nuisance_reader(const Session& session, std::vector<SampleReader>& readers, const std::string& nuisance,
+                         const InputOptions& options, const Model& model);
+// The blocks of all inputs but the nuisance's, with its values below the features of each.
+std::vector<Matrix> with_nuisance(const std::vector<Matrix>& X, const Model& model);
+
 // Samples at a time: those of all inputs, and what is made of them, take about 16 MB.
 Index block_samples(const std::vector<SampleReader>& readers, Index features);
 

@@ -103,10 +103,36 @@ void add_pair_options(CLI::App& command, PairSources& sources, bool required) {
       ->option_text("FILE");
 }
 
+void add_nuisance_option(CLI::App& command, std::string& nuisance) {
+  command
+      .add_option(
+          "--nuisance", nuisance,
+          "What is to be removed from the samples, such as batch, instrument or age: a file with a row for each "
+          "sample. Numbers are taken as they are; columns of texts are categories, and need a header")
+      ->option_text("FILE");
+}
+
+void check_nuisance(const std::string& nuisance, const Model& model, bool needed) {
+  if (needed && nuisance.empty()) {
+    throw UsageError("the model was fitted with a nuisance; give its values for these samples by --nuisance FILE");
+  }
+  if (needed || nuisance.empty()) return;
+  throw UsageError(model.nuisance ? "the maps are blind to the nuisance: leave out --nuisance"
+                                  : "the model was fitted without a nuisance: leave out --nuisance");
+}
+
 std::vector<std::string> PairSources::files() const {
   std::vector<std::string> all = paths;
+  if (!nuisance.empty()) all.push_back(nuisance);
   if (!weights.empty()) all.push_back(weights);
   return all;
+}
+
+PairSources PairSources::of(const Model& fitted, bool needed) const {
+  check_nuisance(nuisance, fitted, needed);
+  PairSources result = *this;
+  if (needed) result.model = &fitted;
+  return result;
 }
 
 void PairSources::check() const {
@@ -115,6 +141,9 @@ void PairSources::check() const {
   if (input.missing == Missing::keep && !may_lack) {
     throw UsageError("--missing keep is for fit, summarize and verify; this command needs whole samples");
   }
+  if (nuisance.empty()) return;
+  if (!match.empty()) throw UsageError("--nuisance goes by the order of the samples or --id, not with --match");
+  if (input.missing == Missing::keep) throw UsageError("--nuisance goes without --missing keep");
 }
 
 PairReader::PairReader(const PairSources& sources, const Session& session)
@@ -130,7 +159,9 @@ PairReader::PairReader(const PairSources& sources, const Session& session)
     InputOptions input = sources.input;
     input.share = sources.part.has_value();
     for (const std::string& path : sources.paths) inputs_.emplace_back(path, input);
-    sources.input.names_id() ? match_by_key() : find_ids();
+    if (!sources.input.names_id()) find_ids();
+    if (!sources.nuisance.empty()) inputs_.emplace_back(sources.nuisance, input.of_nuisance(sources.model));
+    if (sources.input.names_id()) match_by_key();
   }
   if (sources.part) {
     for (SampleReader& input : inputs_) input.count_samples();
@@ -297,8 +328,11 @@ bool PairReader::hand_next_to(const Take& take) {
 
 std::vector<DomainInfo> PairReader::domains() const {
   std::vector<DomainInfo> result;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+  for (std::size_t i = 0; i < sources_.paths.size(); ++i) {
     result.emplace_back(inputs_[i].features(), sources_.names[i], inputs_[i].feature_names());
+  }
+  if (!sources_.nuisance.empty()) {
+    result.push_back(DomainInfo::of_nuisance(inputs_.back().features(), inputs_.back().feature_names()));
   }
   return result;
 }
@@ -311,7 +345,10 @@ std::vector<Index> PairReader::dimensions() const {
 
 Rows PairReader::shapes() const {
   Rows rows;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) rows.emplace_back(fmt::format("X{}", i + 1), inputs_[i].shape());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const bool nuisance = i == sources_.paths.size();
+    rows.emplace_back(nuisance ? "nuisance" : fmt::format("X{}", i + 1), inputs_[i].shape());
+  }
   return rows;
 }
 
@@ -414,7 +451,7 @@ AllPairs read_all(const Session& session, PairReader& reader) {
 }
 
 void PairReader::check_features(const Model& model, const std::string& model_path) {
-  check_inputs(inputs_.size(), model);
+  check_inputs(sources_.paths.size(), model);
   check_features(model, model_path, all_domains(model.count()));
 }
 

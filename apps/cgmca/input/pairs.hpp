@@ -25,18 +25,27 @@ struct PairSources {
   std::vector<std::string> paths;  // one a domain
   std::vector<std::string> names;  // of the domains, from NAME=FILE; empty where not given
   InputOptions input;
-  std::string match;         // "real/synth": pair the images of two folders by name; empty: by order
-  std::string weights;       // --weights; empty: each pair counts once
-  std::optional<Part> part;  // only this one of the pairs
-  bool may_lack = false;     // samples may lack domains: --missing keep
+  std::string match;             // "real/synth": pair the images of two folders by name; empty: by order
+  std::string nuisance;          // --nuisance; empty: none
+  const Model* model = nullptr;  // whose values of the nuisance the file has
+  std::string weights;           // --weights; empty: each pair counts once
+  std::optional<Part> part;      // only this one of the pairs
+  bool may_lack = false;         // samples may lack domains: --missing keep
 
   std::vector<std::string> files() const;  // all that is read
   bool given() const { return !paths.empty(); }
   Index domains() const { return std::ssize(paths); }
   void check() const;  // throws UsageError where there are fewer than two
+  // The same with the values of the nuisance that the model has, where they are needed. Throws as check_nuisance does.
+  PairSources of(const Model& model, bool needed) const;
 };
 // The positionals X, one a domain, what add_input_options adds, --match and --weights.
 void add_pair_options(CLI::App& command, PairSources& sources, bool required = true);
+
+// --nuisance, and the last matrix of a block its values.
+void add_nuisance_option(CLI::App& command, std::string& nuisance);
+// Throws UsageError unless --nuisance is given exactly where it is needed.
+void check_nuisance(const std::string& nuisance, const Model& model, bool needed);
 
 class PairReader {
  public:
@@ -44,7 +53,7 @@ class PairReader {
   // numbers of samples are known and differ.
   PairReader(const PairSources& sources, const Session& session);
 
-  Index count() const { return std::ssize(inputs_); }  // of domains
+  Index count() const { return std::ssize(inputs_); }  // of domains, a nuisance among them
   Index features(Domain domain) const { return inputs_[domain].features(); }
   std::vector<Index> dimensions() const;     // features of each
   std::vector<DomainInfo> domains() const;   // with the names that were given and those of the files' headers

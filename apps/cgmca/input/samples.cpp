@@ -94,6 +94,14 @@ std::string InputOptions::text() const {
                      static_cast<int>(complex), id);
 }
 
+InputOptions InputOptions::of_nuisance(const Model* model) const {
+  InputOptions result = *this;
+  result.categories = !columns;
+  if (!names_id()) result.id = "none";
+  if (model != nullptr) result.expected = model->nuisance->names;
+  return result;
+}
+
 Index block_samples(Index features) { return cgmca::block_samples(features, 16'000'000); }
 
 SampleReader::SampleReader(const std::string& source, const InputOptions& options)

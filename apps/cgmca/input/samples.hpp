@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cgmca/io.hpp>
+#include <cgmca/model.hpp>
 #include <optional>
 #include <string>
 #include <variant>
@@ -21,10 +22,20 @@ struct InputOptions {
   bool columns = false;
   Missing missing = Missing::error;
   ComplexAs complex = ComplexAs::refuse;
-  std::string id;      // the column of text files that names samples; "none": none; empty: one that is found
-  bool share = false;  // only some of the samples are read
+  std::string id;           // the column of text files that names samples; "none": none; empty: one that is found
+  bool share = false;       // only some of the samples are read
+  bool categories = false;  // columns of texts are categories,
+  std::vector<std::string> expected;  // of these values
 
-  ReadOptions read() const { return {.columns = columns, .complex = complex, .id = id, .share = share}; }
+  ReadOptions read() const {
+    return {.columns = columns,
+            .complex = complex,
+            .id = id,
+            .share = share,
+            .categories = categories,
+            .expected = expected};
+  }
+  InputOptions of_nuisance(const Model* model) const;  // its values in the order of the model
   bool names_id() const { return !id.empty() && id != "none"; }
   // What the choices were, to compare with those of a run that is resumed.
   std::string text() const;

@@ -188,6 +188,20 @@ void add_constrained(Rows& rows, const Model& model) {
   if (!shares.empty()) rows.emplace_back("shrunk by", fmt::format("{}", fmt::join(shares, ", ")));
 }
 
+// What was removed, and whether new samples need its values.
+void add_nuisance(Rows& rows, const Model& model) {
+  if (!model.nuisance) return;
+  const Nuisance& nuisance = *model.nuisance;
+  std::vector<std::string> shares;
+  for (std::size_t i = 0; i < nuisance.explained.size(); ++i) {
+    shares.push_back(fmt::format("{:.3g} % of domain {}", 100 * nuisance.explained[i], i + 1));
+  }
+  rows.emplace_back(
+      "nuisance",
+      fmt::format("{} values of rank {}; it explains {}; {}", nuisance.values(), nuisance.rank, fmt::join(shares, ", "),
+                  nuisance.unknown ? "the maps are blind to it" : "new samples need its values (--nuisance)"));
+}
+
 Json list(const Vector& values) { return std::vector<double>(values.begin(), values.end()); }
 
 Json describe(const Pattern& pattern) {
@@ -211,6 +225,13 @@ Json describe(const Model& model) {
   Json object;
   object["n"] = model.samples;
   object["total_weight"] = model.total_weight;
+  if (model.nuisance) {
+    object["nuisance"] = {{"names", model.nuisance->names},
+                          {"values", model.nuisance->values()},
+                          {"rank", model.nuisance->rank},
+                          {"explained", model.nuisance->explained},
+                          {"unknown", model.nuisance->unknown}};
+  }
   object["dims"] = dimensions(model);
   object["names"] = object["feature_names"] = Json::array();
   for (const auto& map : model.domains) {
@@ -273,6 +294,7 @@ std::string describe_text(const Model& model) {
                                                      fmt::join(certificate.constraint_residuals, "  "))}});
   rows.emplace_back("sketch", sketch_text(certificate));
   add_constrained(rows, model.fitted());
+  add_nuisance(rows, model);
   if (model.settings.scale) rows.emplace_back("scale", "each feature was divided by its standard deviation");
   for (const Pattern& pattern : model.patterns) rows.emplace_back("pattern", pattern_text(pattern));
   for (const Domain domain : all_domains(model.count())) {

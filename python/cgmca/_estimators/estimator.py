@@ -16,13 +16,14 @@ from .._base import (accepts_old_names, as_choice, as_count, as_flag, as_fractio
                      warn_user)
 from .._data import device, tables
 from .._data.domains import all_given, as_given, given, holds_domains, is_dict, label, labels, number_of
+from .._data.nuisance import encoded
 from . import intake
 from .certificate import Addition, Certificate, FitWarning, Pattern, Regularized, Start
 from .correlation_tests import CorrelationTest, CorrelationTests, FTest
 from .diagnosis import Diagnosis, DomainDiagnosis, Suspect
 from .explained import Explained, TranslationR2
-from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, names_of, need_y,
-                      unchanged_on_failure)
+from .fitting import (Matched, _Pending, added, as_columns, extra_samples, fit_model, matched_domains, names_of,
+                      need_y, unchanged_on_failure)
 from .pairs import PairCheck
 from .settings import SearchProgress, as_covariances, as_progress, as_ridge, as_search, per_domain
 
@@ -72,6 +73,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     towards : {'zero', 'identity'}
         What a ridge shrinks translations towards: the mean of the target, or the sample as it is but for the
         difference of the means. The second is for two domains of the same features, such as spectra on one grid.
+    nuisance_unknown : bool
+        Whether the nuisance given to `fit` is unknown of new samples. The maps are then blind to it, and need none.
     rank_tol : float, optional
         Singular values of a domain below ``rank_tol`` times its largest count as zero; default max(d, n)·eps.
     accumulate : {'auto', 'qr', 'gram'}
@@ -137,6 +140,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     n_features_in_: int
     summary_: _core.Summary
     pair_check_: PairCheck
+    nuisance_unknown = False  # an estimator of 0.2 that comes from a pickle has no attribute of this name
     scale = False  # an estimator of 0.2 that comes from a pickle has no attribute of this name
     towards = "zero"  # an estimator of 0.2 that comes from a pickle has no attribute of this name
 
@@ -144,8 +148,9 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                  ridge: Any = 0.0, rank_tol: Optional[float] = None, accumulate: str = "auto",
                  calibrate: Optional[int] = None, graph: Any = "full", random_state: Any = 0, random_starts: int = 3,
                  max_sweeps: int = 5000, max_seconds: Optional[float] = None, device: str = "cpu",
-                 scale: bool = False, towards: str = "zero") -> None:
+                 scale: bool = False, towards: str = "zero", nuisance_unknown: bool = False) -> None:
         self.towards = towards
+        self.nuisance_unknown = nuisance_unknown
         self.covariance = covariance
         self.n_components = n_components
         self.max_rank = max_rank
@@ -165,7 +170,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     @accepts_old_names
     def fit(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
-            extra: Any = None, missing: str = "error", robust: bool = False, progress: Progress = None) -> Self:
+            extra: Any = None, missing: str = "error", robust: bool = False, nuisance: Any = None,
+            progress: Progress = None) -> Self:
         """Find the maps.
 
         Parameters
@@ -192,6 +198,11 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         robust : bool
             Weigh each pair of two domains by the probability that it is right, as `check_pairs` finds it. What it found
             is in ``pair_check_``, and a warning says how many pairs are probably wrong.
+        nuisance : array-like or table with a row for each sample, optional
+            What is to be removed from all domains, such as batch, instrument, age: numbers, and texts as categories.
+            The maps are those of a fit after regressing each domain on it, and `transform`, `translate` and others need
+            its values of new samples too, unless the estimator has ``nuisance_unknown``. Degrees of freedom are right.
+            ``nuisance_`` says how much of each domain it explains.
         progress : callable, optional
             Called with a `SearchProgress` while the maps of more than two domains are searched for, at the first sweep
             of each ascent and some fifty times a second. What it raises ends the search. Two domains need no search.
@@ -208,12 +219,14 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                 raise ValueError("missing='keep' goes without robust and calibrate, which need whole samples")
             if robust:
                 samples = intake.weighed(self, samples)
+            m = len(samples.arrays)
+            samples = intake.beside(self, samples, nuisance, missing, robust, extra)
             summary = intake.new_summary(self, samples, missing)
-            settings = self._settings(len(samples.arrays), extra_samples(extra, summary, missing))
+            settings = self._settings(m, None if extra is None else extra_samples(extra, summary, missing))
             model = fit_model(added(summary, samples, all=True), report, **settings)
             if folds is not None:
                 dense = [rows.toarray() if tables.is_sparse(rows) else rows for rows in samples.arrays]
-                dealt = _core.Folds(summary.n_features, folds, 1, 1).with_more(dense, samples.weights)
+                dealt = _core.Folds(summary.n_features, folds, 1, 1, len(dense) > m).with_more(dense, samples.weights)
                 model = _core.calibrate(model, dealt, report, **settings)
             self.__dict__.pop("summary_", None)
             self._model, self._one_dimensional = model, samples.one_dimensional
@@ -221,7 +234,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     @accepts_old_names
     def partial_fit(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
-                    missing: str = "error") -> Self:
+                    missing: str = "error", nuisance: Any = None) -> Self:
         """Take in more matched samples. The maps are computed when they are next needed.
 
         The samples gathered so far are in ``summary_``, whose memory does not grow with their number. `fit` keeps no
@@ -235,6 +248,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                       "them by partial_fit", FitWarning)
         with unchanged_on_failure(self):
             samples = intake.to_fit(self, X, y, sample_weight, missing, first=first, least=1)
+            samples = intake.beside(self, samples, nuisance, missing, before=None if first else self.summary_)
             summary = intake.new_summary(self, samples, missing) if first else self.summary_
             if isinstance(summary, _core.IncompleteSummary) != (missing == "keep"):
                 raise ValueError("missing='keep' must be given with the first samples and with all others, or never")
@@ -263,7 +277,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         (2, 4)
         """
         self._refuse_to_calibrate("fit_summary")
-        settings = self._settings(len(summary.n_features), extra_samples(extra, summary, "error"))
+        settings = self._settings(matched_domains(summary),
+                                  None if extra is None else extra_samples(extra, summary, "error"))
         self._model = fit_model(summary, as_progress(progress), **settings)
         self.__dict__.pop("summary_", None)
         self._one_dimensional = False
@@ -380,6 +395,30 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         return tuple(Pattern(*one) for one in self._fitted().patterns())
 
     @property
+    def nuisance_(self) -> Optional[dict[str, Any]]:
+        """What the fit has removed; None if nothing.
+
+        ``names`` and ``mean`` of its values, their ``effects`` on each domain (n_features, n_values), the parts of each
+        domain's variance that are ``explained``, ``rank`` (the degrees of freedom it takes), and whether it is
+        ``unknown`` of new samples, so that the maps are blind to it.
+
+        Examples
+        --------
+        >>> import numpy as np, cgmca
+        >>> random = np.random.default_rng(0)
+        >>> batch = np.repeat(["A", "B"], 50)
+        >>> X = random.normal(size=(100, 3)) + (batch == "A")[:, None]
+        >>> Y = X[:, :2] + random.normal(size=(100, 2))
+        >>> model = cgmca.MCA(2).fit(X, Y, nuisance=batch)
+        >>> model.nuisance_["names"], model.nuisance_["rank"]
+        (['1=A', '1=B'], 1)
+        >>> model.transform(X, nuisance=batch).shape
+        (100, 2)
+        """
+        found: Optional[dict[str, Any]] = self._fitted().nuisance()
+        return found
+
+    @property
     def additions_(self) -> Tuple[Addition, ...]:
         """The domains that joined by `add_domain`, the last ones, each with the certificate of its map."""
         return tuple(Addition(*one) for one in self._fitted().additions())
@@ -387,7 +426,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     # Maps into the common space and back
 
     @accepts_old_names
-    def transform(self, X: Any, y: Optional[ArrayLike] = None, *, missing: str = "error") -> Any:
+    def transform(self, X: Any, y: Optional[ArrayLike] = None, *, missing: str = "error", nuisance: Any = None) -> Any:
         """Domain 1, and domain 2 if given, in the common space; or each domain of a list or dict.
 
         Parameters
@@ -397,6 +436,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             array for each domain, None for one that is absent, or a dict by the domains' names.
         missing : {'error', 'pass'}
             NaN is an error, or makes rows of NaN.
+        nuisance : array-like or table, optional
+            Of these samples, as in `fit`; needed if that had one and the estimator has no ``nuisance_unknown``.
 
         Returns
         -------
@@ -405,10 +446,10 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             dict of arrays.
         """
         names = self._domain_names()
-        return as_given(X, y, {domain: self._applied(rows, domain, missing, strict=True)
+        return as_given(X, y, {domain: self._applied(rows, domain, missing, strict=True, nuisance=nuisance)
                                for domain, rows in given(X, y, names)}, names)
 
-    def apply(self, X: ArrayLike, domain: Union[int, str] = 1, *, missing: str = "error") -> Array:
+    def apply(self, X: ArrayLike, domain: Union[int, str] = 1, *, missing: str = "error", nuisance: Any = None) -> Array:
         """Samples of one domain, given by number or name, in the common space; ``apply(Y, domain=2)`` needs no X.
 
         Examples
@@ -422,7 +463,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         >>> np.allclose(np.cov(Z.T), np.eye(2))     # the prescribed covariance
         True
         """
-        applied: Array = self._applied(X, number_of(domain, self._domain_names()), missing)
+        applied: Array = self._applied(X, number_of(domain, self._domain_names()), missing, nuisance=nuisance)
         return applied
 
     @accepts_old_names
@@ -455,7 +496,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         return as_given(X, y, {domain: back(Z, domain) for domain, Z in given(X, y, names)}, names)
 
     @accepts_old_names
-    def fuse(self, X: Any = None, y: Optional[ArrayLike] = None, *, method: str = "estimate") -> Array:
+    def fuse(self, X: Any = None, y: Optional[ArrayLike] = None, *, method: str = "estimate",
+             nuisance: Any = None) -> Array:
         """One point of the common space for each sample, from whatever domains are given.
 
         Parameters
@@ -489,7 +531,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         if not present:
             raise ValueError("fuse needs " + ("samples of at least one domain" if holds_domains(X) else "X, y or both"))
         intake.check_rows(self, present)
-        arrays = [intake.dense(self, *one) for one in present]
+        arrays = [intake.with_nuisance(self, intake.dense(self, *one), nuisance) for one in present]
         fused: Array = model.fuse([domain for domain, _ in present], arrays, method)
         return fused
 
@@ -497,7 +539,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     def translate(self, X: Any, source: Any = None, target: Union[int, str] = 1, method: str = "lmmse",
                   return_std: bool = False, *, return_interval: Optional[float] = None,
-                  iterations: Optional[int] = None, tolerance: Optional[float] = None, missing: str = "error") -> Any:
+                  iterations: Optional[int] = None, tolerance: Optional[float] = None, missing: str = "error",
+                  nuisance: Any = None) -> Any:
         """Samples of one domain, or of several together, as samples of another.
 
         Of two domains ``translate(Y)`` leads from domain 2 to domain 1, the way that `predict` does not go.
@@ -555,21 +598,23 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         if len(sources) == 1:
             (number, X), = sources
             found = [intake.mapped(self, X, number, missing,
-                                   lambda rows: model.translate(number, to, rows, method, iterations, tolerance))]
+                                   lambda rows: model.translate(number, to, rows, method, iterations, tolerance),
+                                   nuisance=nuisance)]
             if with_errors:
                 found.append(intake.mapped(self, X, number, missing,
-                                           lambda rows: model.errors(number, to, rows, probability)))
+                                           lambda rows: model.errors(number, to, rows, probability),
+                                           nuisance=nuisance))
         elif method != "lmmse" or iterations is not None or tolerance is not None:
             raise ValueError(f"'{method}' translates from one domain; from {len(sources)} together only 'lmmse' does, "
                              "which needs no iterations and no tolerance")
         else:
-            found = intake.translated_together(self, sources, to, missing, with_errors, probability)
+            found = intake.translated_together(self, sources, to, missing, with_errors, probability, nuisance)
         if probability is not None:
             found = [found[0], found[0] - found[1], found[0] + found[1]]
         made = tuple(tables.like(sources[0][1], rows, self._names(to)) for rows in found)
         return made if with_errors else made[0]
 
-    def predict(self, X: ArrayLike, *, missing: str = "error") -> Array:
+    def predict(self, X: ArrayLike, *, missing: str = "error", nuisance: Any = None) -> Array:
         """Domain 2 from domain 1, as predictions of scikit-learn go: the best linear estimate. For two domains.
 
         It is ``translate(X, 1, 2)`` as an array, and ``X @ coef_.T + intercept_``. The other way is `translate`'s own:
@@ -589,11 +634,12 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         """
         model = self._predicting("predict")
         predicted: Array = intake.mapped(self, X, 1, missing, lambda rows: model.translate(1, 2, rows, "lmmse"),
-                                         strict=True)
+                                         strict=True, nuisance=nuisance)
         return predicted.ravel() if vars(self).get("_one_dimensional", False) else predicted
 
     @accepts_old_names
-    def score(self, X: ArrayLike, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None) -> float:
+    def score(self, X: ArrayLike, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
+              nuisance: Any = None) -> float:
         """R² of ``predict(X)``, the mean over the features of y: 1 is perfect, 0 is what the mean would attain.
 
         It is what ``scoring="r2"`` computes, and can be compared between covariances, numbers of components, ranks and
@@ -603,7 +649,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         need_y(self, y)
         intake.check_rows(self, [(1, X), (2, y)], sample_weight)
         expected = intake.finite(self, 2, y, strict=True)
-        found = self.predict(X)
+        found = self.predict(X, nuisance=nuisance)
         if len(found) != len(expected):
             raise ValueError(f"domain 1 has {len(found)} samples and domain 2 has {len(expected)}; "
                              "matched pairs need as many of each")
@@ -611,7 +657,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     @accepts_old_names
     def verify(self, X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
-               missing: str = "error") -> dict[str, Any]:
+               missing: str = "error", nuisance: Any = None) -> dict[str, Any]:
         """What the maps attain on given matched samples, from these and the maps alone.
 
         X and y, or a list or dict of all domains, and ``sample_weight`` are those of `fit`. With ``missing='keep'``
@@ -637,7 +683,11 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
             summary.add(*rows, sample_weight=tables.weights_of(sample_weight, len(rows[0])))
             return self._fitted().attained_incomplete(summary)
         as_choice("missing", missing, ("error", "keep"))
-        arrays = [intake.finite(self, *one) for one in present]
+        arrays, known = [intake.finite(self, *one) for one in present], self._fitted().nuisance()
+        if (known is None) != (nuisance is None):
+            raise ValueError("nuisance is given to verify just if it was to fit")
+        if known is not None:
+            arrays.append(encoded(nuisance, known["names"])[0])
         return self._fitted().attained(arrays, tables.weights_of(sample_weight, len(arrays[0])))
 
     # What the fit found
@@ -787,7 +837,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         return Explained(model, [TranslationR2(*one) for one in model.measured_r2(arrays, weights)])
 
     @accepts_old_names
-    def diagnose(self, X: Any, y: Optional[ArrayLike] = None, *, false_discovery_rate: float = 0.05) -> Diagnosis:
+    def diagnose(self, X: Any, y: Optional[ArrayLike] = None, *, false_discovery_rate: float = 0.05,
+                 nuisance: Any = None) -> Diagnosis:
         """Which of given matched samples look mispaired, swapped or unlike the others.
 
         X and y, or a list or dict of all domains, are those of `fit` or new ones. p values are judged by the samples
@@ -803,7 +854,7 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         >>> cgmca.MCA(5).fit(X, Y).diagnose(X, Y).rows("swapped")
         [10, 20]
         """
-        arrays = intake.all_finite(self, X, y, "diagnose")
+        arrays = [intake.with_nuisance(self, rows, nuisance) for rows in intake.all_finite(self, X, y, "diagnose")]
         found = self._fitted().diagnosis(arrays, float(false_discovery_rate))
         return Diagnosis(tuple(DomainDiagnosis(*one) for one in found["domains"]), found["pair_p"],
                          tuple(Suspect(*one) for one in found["suspects"]), found["remarks"])
@@ -881,7 +932,10 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
 
     @property
     def coef_(self) -> Array:
-        """Linear part of `predict`, (n_features_y, n_features_x): ``X @ coef_.T + intercept_``."""
+        """Linear part of `predict`, (n_features_y, n_features_x): ``X @ coef_.T + intercept_``.
+
+        If the maps need a nuisance, its values follow the features: ``np.hstack([X, Z]) @ coef_.T + intercept_``.
+        """
         self._check_two("coef_", "translate goes from any of them to any")
         return self._fitted().linear(1, 2)
 
@@ -889,7 +943,10 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
     def intercept_(self) -> Array:
         """Constant part of `predict`, (n_features_y,)."""
         self._check_two("intercept_", "translate goes from any of them to any")
-        mean_x, mean_y = self._fitted().means
+        model = self._fitted()
+        mean_x, mean_y = model.means
+        if model.nuisance_values > 0:
+            mean_x = np.r_[mean_x, model.nuisance()["mean"]]
         return mean_y - self.coef_ @ mean_x
 
     def _rotations(self, domain: int, what: str) -> Array:
@@ -962,15 +1019,17 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
                 "max_rank": [as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", self.max_rank, m)],
                 "ridge": [as_ridge(one) for one in per_domain("ridge", self.ridge, m)], "extra": extra or [None] * m,
                 "graph": self.graph, "scale": as_flag("scale", self.scale), "towards": self.towards,
+                "nuisance_unknown": as_flag("nuisance_unknown", self.nuisance_unknown),
                 **as_search(self.random_state, self.random_starts, self.max_sweeps, self.max_seconds)}
 
     def _refuse_to_calibrate(self, method: str) -> None:
         if self.calibrate is not None:
             raise ValueError(f"calibrate deals the pairs to folds, which {method} does not keep; use fit")
 
-    def _applied(self, X: Any, domain: int, missing: str, *, strict: bool = False) -> Any:
+    def _applied(self, X: Any, domain: int, missing: str, *, strict: bool = False, nuisance: Any = None) -> Any:
         model = self._fitted()
-        return intake.mapped(self, X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict)
+        return intake.mapped(self, X, domain, missing, lambda rows: model.apply(domain, rows), strict=strict,
+                             nuisance=nuisance)
 
 class MCA(CGMCA):
     """Matching component analysis: `CGMCA` with the identity covariance.
@@ -982,7 +1041,7 @@ class MCA(CGMCA):
     n_components : int, optional
         Dimensions of the common space; default: as many as the data allow.
     max_rank, ridge, rank_tol, accumulate, device, calibrate, graph, random_state, random_starts, max_sweeps, max_seconds, \
-scale, towards
+scale, towards, nuisance_unknown
         As for `CGMCA`, which has the attributes and methods too.
 
     Examples
@@ -1001,11 +1060,11 @@ scale, towards
                  rank_tol: Optional[float] = None, accumulate: str = "auto", calibrate: Optional[int] = None,
                  graph: Any = "full", random_state: Any = 0, random_starts: int = 3, max_sweeps: int = 5000,
                  max_seconds: Optional[float] = None, device: str = "cpu", scale: bool = False,
-                 towards: str = "zero") -> None:
+                 towards: str = "zero", nuisance_unknown: bool = False) -> None:
         super().__init__("identity", n_components, max_rank=max_rank, ridge=ridge, rank_tol=rank_tol,
                          accumulate=accumulate, calibrate=calibrate, graph=graph, random_state=random_state,
                          random_starts=random_starts, max_sweeps=max_sweeps, max_seconds=max_seconds, device=device,
-                         scale=scale, towards=towards)
+                         scale=scale, towards=towards, nuisance_unknown=nuisance_unknown)
 
 
 def _around_set_output(wrapped: Any) -> Any:

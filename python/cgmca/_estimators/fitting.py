@@ -25,6 +25,7 @@ class Matched(NamedTuple):
     domain_names: Optional[List[str]]
     feature_names: List[Optional[List[str]]]
     one_dimensional: bool  # y was
+    nuisance: bool = False  # whether the last array has its values
 
 
 class _Pending:
@@ -42,7 +43,12 @@ class _Pending:
         return self.model
 
     def _settings(self) -> dict[str, Any]:
-        return self.estimator._settings(len(self.summary.n_features))
+        return self.estimator._settings(matched_domains(self.summary))
+
+
+def matched_domains(summary: Any) -> int:
+    """How many domains a summary has beside a nuisance."""
+    return len(summary.n_features) - bool(getattr(summary, "has_nuisance", False))
 
 
 def fit_model(summary: _core.Summary, progress: Any = None, **settings: Any) -> _core.Model:

@@ -7,11 +7,12 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
-from .._base import as_choice, check_array, check_n_features, validate_data, warn_user
+from .._base import as_choice, as_flag, check_array, check_n_features, validate_data, warn_user
 from .._data import device, tables
 from .._data.domains import all_given, by_number, holds_domains, is_dict, label, labels, names_of_new, number_of
+from .._data.nuisance import encoded
 from .certificate import FitWarning
-from .fitting import Matched, as_columns, is_flat, names_of, need_y
+from .fitting import Matched, as_columns, is_flat, matched_domains, names_of, need_y
 from .pairs import checked
 
 # Samples to fit
@@ -51,6 +52,26 @@ def to_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, missing: str, *, 
     return Matched(arrays, weights, new_names, feature_names, one_dimensional)
 
 
+def beside(estimator: Any, samples: Matched, nuisance: Any, missing: str, robust: bool = False, extra: Any = None,
+           before: Optional[_core.Summary] = None) -> Matched:
+    """The same with the values of a nuisance as the last domain; those before had such, or had none."""
+    if before is not None and (nuisance is not None) != (matched_domains(before) < len(before.n_features)):
+        raise ValueError("nuisance must be given with the first samples and with all others, or never")
+    if nuisance is None:
+        if as_flag("nuisance_unknown", estimator.nuisance_unknown):
+            raise ValueError("nuisance_unknown needs the nuisance of the samples to fit: fit(X, Y, nuisance=Z)")
+        return samples
+    if missing != "error" or robust or extra is not None:
+        raise ValueError("nuisance goes without missing, robust and extra: leave out samples with NaN first")
+    if any(device.is_there(rows) for rows in samples.arrays):
+        raise ValueError("nuisance needs arrays in host memory")
+    values, names = encoded(nuisance, None if before is None else before.feature_names[-1])
+    tables.check_rows([samples.arrays[0], values], ["X", "nuisance"])
+    domain_names = None if samples.domain_names is None else [*(name or "" for name in samples.domain_names), ""]
+    return samples._replace(arrays=[*samples.arrays, values], domain_names=domain_names,
+                            feature_names=[*samples.feature_names, names], nuisance=True)
+
+
 def weighed(estimator: Any, samples: Matched) -> Matched:
     """The same, each pair weighed by the probability that it is right."""
     if len(samples.arrays) != 2:
@@ -86,7 +107,8 @@ def new_summary(estimator: Any, samples: Matched, missing: str = "error") -> Any
         return _core.IncompleteSummary(*(rows.shape[1] for rows in samples.arrays), accumulate=estimator.accumulate,
                                        names=samples.domain_names, feature_names=samples.feature_names)
     return _core.Summary(*(rows.shape[1] for rows in samples.arrays), accumulate=estimator.accumulate,
-                         names=samples.domain_names, feature_names=samples.feature_names, device=estimator.device)
+                         names=samples.domain_names, feature_names=samples.feature_names, device=estimator.device,
+                         nuisance=samples.nuisance)
 
 
 # Samples to use
@@ -142,11 +164,30 @@ def finite(estimator: Any, domain: int, X: Any, strict: bool = False) -> Any:
     return tables.map_rows(dense(estimator, domain, X, strict), lambda rows: rows, "error", message)
 
 
-def mapped(estimator: Any, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False) -> Any:
+def with_nuisance(estimator: Any, rows: Any, nuisance: Any, kept: Any = slice(None)) -> Any:
+    """Samples of a domain beside the values of a nuisance that the maps need, for the `kept` ones of which they are."""
+    model = estimator._fitted()
+    if model.nuisance_values == 0:
+        if nuisance is not None:
+            raise ValueError("these maps need no nuisance; leave it out")
+        return rows
+    if nuisance is None:
+        raise ValueError("the fit had a nuisance: give its values for these samples, as nuisance=Z")
+    values = encoded(nuisance, model.nuisance()["names"])[0][kept]
+    tables.check_rows([rows, values], ["samples", "nuisance"])
+    if values.shape[1] != model.nuisance_values:
+        raise ValueError(f"nuisance has {values.shape[1]} values a sample; the fit had {model.nuisance_values}")
+    return np.hstack([rows.toarray() if tables.is_sparse(rows) else rows, values])
+
+
+def mapped(estimator: Any, X: Any, domain: int, missing: str, function: Any, *, strict: bool = False,
+           nuisance: Any = None) -> Any:
     """function(rows) for the samples of a domain, with NaN as `missing` says."""
     as_choice("missing", missing, ("error", "pass"))
     message = nan_message(estimator, domain, "missing='pass' makes rows of NaN of them")
     rows = taken(estimator, X, domain, len(estimator._domain_names()), strict=strict)
+    if nuisance is not None or estimator._fitted().nuisance_values > 0:
+        rows = with_nuisance(estimator, dense(estimator, domain, X, strict), nuisance)
     if not device.is_there(rows):
         return tables.map_rows(rows, function, missing, message)
     if not rows._all_finite():  # on a GPU rows with NaN become rows of NaN by themselves
@@ -189,7 +230,7 @@ def sources(estimator: Any, X: Any, source: Any) -> List[Tuple[int, Any]]:
 
 
 def translated_together(estimator: Any, sources: List[Tuple[int, Any]], to: int, missing: str, with_errors: bool,
-                        probability: Optional[float]) -> List[Any]:
+                        probability: Optional[float], nuisance: Any = None) -> List[Any]:
     """Translations from several domains, and their errors if asked for. A sample that has none is refused, or NaN."""
     as_choice("missing", missing, ("error", "pass"))
     check_rows(estimator, sources)
@@ -198,5 +239,6 @@ def translated_together(estimator: Any, sources: List[Tuple[int, Any]], to: int,
     if missing == "pass" and len({len(rows) for rows in arrays}) == 1:
         kept = ~np.all([tables.rows_with_nan(rows) for rows in arrays], axis=0)
         arrays = arrays if kept.all() else [rows[kept] for rows in arrays]
+    arrays = [with_nuisance(estimator, rows, nuisance, kept) for rows in arrays]
     found = estimator._fitted().estimate(numbers, arrays, to, with_errors, probability)
     return [rows if kept.all() else tables.among(rows, kept) for rows in found]

@@ -128,6 +128,8 @@ def to_onnx(model: Any, what: str = "translate", *, source: Any = None, target: 
     except ImportError:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from None
     fitted, names = model._fitted(), model._domain_names()
+    if fitted.nuisance_values > 0:
+        raise ValueError("the maps take the values of a nuisance beside a sample, for which a graph has no input")
     graph = _Graph(onnx, dtype)
     if what == "apply":
         number = number_of(domain, names)

@@ -11,8 +11,9 @@ from .. import _core
 from .._base import accepts_old_names, as_count, as_flag, as_fraction, warn_user
 from .._data import tables
 from .._data.domains import labels, new_domains
+from .._data.nuisance import encoded
 from .._estimators.certificate import FitWarning
-from .._estimators.fitting import as_columns, warn_of_slow_kernels
+from .._estimators.fitting import as_columns, matched_domains, warn_of_slow_kernels
 from .._estimators.settings import as_ridge, per_domain
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class PermutationTest:
 def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Optional[ArrayLike] = None,
                      max_rank: Any = None, ridge: Any = 0.0, rank_tol: Optional[float] = None,
                      permutations: int = 1000, seed: int = 1, level: float = 0.05, graph: Any = "full",
-                     progress: Optional[Callable[[float], object]] = None, scale: bool = False) -> PermutationTest:
+                     progress: Optional[Callable[[float], object]] = None, scale: bool = False,
+                     nuisance: Any = None) -> PermutationTest:
     """How many canonical correlations are real, from pairs or, for normal data, from their `Summary`.
 
     For more than two domains, given as a list or dict of arrays or a `Summary`: how many common directions are.
@@ -62,7 +64,8 @@ def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Op
     direction that the domains share, along the edges of ``graph``, is compared with the best one of the shuffled
     samples.
 
-    ``max_rank``, ``ridge``, ``rank_tol`` and ``scale`` are as for `CGMCA`.
+    ``max_rank``, ``ridge``, ``rank_tol`` and ``scale`` are as for `CGMCA`. A ``nuisance`` (see `CGMCA.fit`) is removed
+    first, and what is left is shuffled in the dimensions that it leaves (Huh and Jhun 2001).
 
     Examples
     --------
@@ -77,18 +80,24 @@ def permutation_test(X: Any, y: Optional[ArrayLike] = None, *, sample_weight: Op
     if isinstance(X, _core.Summary):
         if sample_weight is not None:
             raise ValueError("sample_weight belongs to pairs; a Summary has its weights inside, give them to its add")
-        samples, weights, m = X, None, len(X.n_features)
+        if nuisance is not None:
+            raise ValueError("a Summary has its nuisance inside; give it to its constructor and add")
+        samples, weights, m = X, None, matched_domains(X)
     else:
         samples = new_domains(X, y, "permutation_test")[1]
         m = len(samples)
         tables.check_rows([*samples, sample_weight], [*labels(m), "sample_weight"])
         samples = [as_columns(rows, name, flat=name == "y", finite=False) for rows, name in zip(samples, labels(m))]
         weights = tables.weights_of(sample_weight, len(samples[0]))
+        if nuisance is not None:
+            samples.append(encoded(nuisance)[0])
+            tables.check_rows([samples[0], samples[-1]], ["X", "nuisance"])
     warn_of_slow_kernels()
     found = _core.permutation_test(
         samples, weights, progress, max_rank=[as_count("max_rank", rank) or 0 for rank in per_domain("max_rank", max_rank, m)],
         ridge=[as_ridge(one) for one in per_domain("ridge", ridge, m)], rank_tol=as_fraction("rank_tol", rank_tol),
-        permutations=permutations, seed=seed, level=level, graph=graph, scale=as_flag("scale", scale))
+        permutations=permutations, seed=seed, level=level, graph=graph, scale=as_flag("scale", scale),
+        nuisance=nuisance is not None)
     for remark in found["remarks"]:
         warn_user(remark, FitWarning)
     return PermutationTest(np.array(found["p_values"]), found["significant"], found["rotations"], found["remarks"])

@@ -102,8 +102,13 @@ DomainInfo joined(Domain domain, const DomainInfo& one, const DomainInfo& other)
   } catch (const InvalidInput& problem) {
     throw InvalidInput(fmt::format("{} in two summaries: {}", describe(domain, one), problem.what()));
   }
-  return {one.features, one.name.empty() ? other.name : one.name,
-          one.feature_names.empty() ? other.feature_names : one.feature_names};
+  if (one.nuisance != other.nuisance) {
+    throw InvalidInput(fmt::format("domain {} is a nuisance in one summary and not in the other", number(domain)));
+  }
+  DomainInfo result(one.features, one.name.empty() ? other.name : one.name,
+                    one.feature_names.empty() ? other.feature_names : one.feature_names);
+  result.nuisance = one.nuisance;
+  return result;
 }
 
 }  // namespace cgmca

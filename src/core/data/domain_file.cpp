@@ -14,6 +14,7 @@ std::string numbered(const std::string& name, Domain domain) { return fmt::forma
 // Names are one text, a JSON list: safetensors has no lists of texts.
 void pack(TensorWriter& file, const std::string& prefix, Domain domain, const DomainInfo& info) {
   file.set(prefix + numbered("features", domain), info.features);
+  if (info.nuisance) file.set(prefix + numbered("nuisance", domain), "true");
   try {
     (void)nlohmann::json(info.name).dump();  // throws if it is not UTF-8
     if (!info.name.empty()) file.set(prefix + numbered("name", domain), info.name);
@@ -29,6 +30,7 @@ DomainInfo unpack_domain(const TensorReader& file, const std::string& prefix, Do
   DomainInfo info(file.integer(prefix + numbered("features", domain), 1));
   const std::string name_key = prefix + numbered("name", domain),
                     names_key = prefix + numbered("feature_names", domain);
+  info.nuisance = file.has_text(prefix + numbered("nuisance", domain));
   if (file.has_text(name_key)) info.name = file.text(name_key);
   if (file.has_text(names_key)) {
     const auto names = nlohmann::json::parse(file.text(names_key), nullptr, false);

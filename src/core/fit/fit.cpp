@@ -12,6 +12,7 @@
 #include "core/fit/assemble.hpp"
 #include "core/fit/certify.hpp"
 #include "core/fit/multi.hpp"
+#include "core/fit/nuisance.hpp"
 #include "core/fit/solve.hpp"
 #include "core/fit/whitened_data.hpp"
 #include "core/linalg/device.hpp"
@@ -22,9 +23,9 @@ namespace cgmca {
 namespace {
 
 void require_two_domains(const Summary& summary) {
-  if (summary.domains() == 2) return;
+  if (matched_domains(summary) == 2) return;
   throw InvalidInput(
-      fmt::format("a fit of two covariances needs a summary of 2 domains; this one has {}", summary.domains()));
+      fmt::format("a fit of two covariances needs a summary of 2 domains; this one has {}", matched_domains(summary)));
 }
 
 // One covariance for each domain, from a list of one for all or one each.
@@ -119,17 +120,24 @@ FitSettings settings_of(const std::vector<Covariance>& covariances, const Regula
 struct PreparedFit::Impl {
   std::vector<DomainInfo> domains;
   WhitenedData whitened;
-  DataOptions data;  // without the extra samples
+  DataOptions data;                        // without the extra samples
+  std::optional<WithoutNuisance> without;  // what the data are, if there is a nuisance
 };
 
 PreparedFit::PreparedFit(const Summary& summary, const DataOptions& options) {
-  if (summary.domains() < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  if (matched_domains(summary) < 2) throw InvalidInput("a fit needs a summary of at least 2 domains; this one has 1");
+  std::optional<WithoutNuisance> without;
+  if (has_nuisance(summary)) without = without_nuisance(summary, options);
+  const std::optional<Summary> left = without ? std::optional(without->summary()) : std::nullopt;
+  const Summary& used = left ? *left : summary;
   // 1. S_i = U_i Σ_i V_iᵀ and B_ij = V_iᵀ V_j.
-  const std::vector<bool> spectrum(summary.domains(), true);
+  const std::vector<bool> spectrum(used.domains(), true);
   std::optional<Summary> moved;
-  impl_ = std::make_unique<const Impl>(Impl{summary.state().info,
-                                            whiten_domains(placed(summary, options.device, moved), options, spectrum),
-                                            {options.rank_tol, {}, {}, options.scale}});
+  WhitenedData whitened = whiten_domains(placed(used, options.device, moved), options, spectrum);
+  impl_ = std::make_unique<const Impl>(Impl{used.state().info,
+                                            std::move(whitened),
+                                            {options.rank_tol, {}, {}, options.scale, options.nuisance_unknown},
+                                            std::move(without)});
 }
 PreparedFit::~PreparedFit() = default;
 PreparedFit::PreparedFit(PreparedFit&&) noexcept = default;
@@ -143,6 +151,7 @@ Model PreparedFit::fit(const std::vector<Covariance>& covariances, const Regular
   Model model = finish(whitened, C, matching, impl_->domains);
   if (options.towards == Towards::identity) model.difference_variance = difference_variance(impl_->whitened);
   model.settings = settings_of(C, options, impl_->data, matching);
+  if (impl_->without) add_nuisance(model, *impl_->without);
   return model;
 }
 
@@ -151,6 +160,16 @@ Model PreparedFit::fit(const Covariance& c1, const Covariance& c2, const Regular
 }
 
 Model fit(const Summary& summary, const std::vector<Covariance>& covariances, const FitOptions& options) {
+  if (has_nuisance(summary)) {
+    const WithoutNuisance without = without_nuisance(summary, options.data());
+    FitOptions plain = options;
+    plain.device = options.device.value_or(summary.device());
+    plain.nuisance_unknown = false;
+    Model model = fit(without.summary(), covariances, plain);
+    add_nuisance(model, without);
+    return model;
+  }
+  if (options.nuisance_unknown) throw InvalidInput("nuisance_unknown needs a summary with a nuisance");
   const std::vector<Covariance> C = one_per_domain(covariances, summary.domains());
   const Regularization regularization = options.regularization();
   check(regularization, summary.domains());

@@ -61,6 +61,34 @@ void DomainMap::check_features(Domain domain, Index given) const {
                                    features(), given));
 }
 
+void Model::check_features(Domain domain, Index rows) const {
+  const Index features = this->domain(domain).features(), more = nuisance_values();
+  if (rows == features + more) return;
+  throw WrongDimension(
+      fmt::format("domain {} of this model has {} features{}, the samples given have {}", number(domain), features,
+                  more > 0 ? fmt::format(" and {} values of the nuisance below them", more) : "", rows));
+}
+
+// T (x - μ - Γ (z - z̄)) = [T, -T Γ] ((x; z) - (μ; z̄))                                                             (93)
+DomainMap Model::with_nuisance(Domain domain) const {
+  DomainMap map = this->domain(domain);
+  if (nuisance_values() == 0) return map;
+  const Index d = map.features(), q = nuisance->values();
+  Matrix weights(map.weights.rows(), d + q);
+  weights << map.weights, -linalg::AB(map.weights, nuisance->effects[domain]);
+  map.weights = std::move(weights);
+  map.mean.conservativeResize(d + q);
+  map.mean.tail(q) = nuisance->mean;
+  return map;
+}
+
+Matrix Model::without_nuisance(Domain domain, const MatrixView& X) const {
+  check_features(domain, X.rows());
+  const Index q = nuisance_values();
+  if (q == 0) return X;
+  return X.topRows(X.rows() - q) - linalg::AB(nuisance->effects[domain], X.bottomRows(q).colwise() - nuisance->mean);
+}
+
 const DomainMap& Model::domain(Domain domain) const {
   if (number(domain) < 1 || number(domain) > count()) {
     throw MissingDomain(fmt::format("the model has {} domains; there is no domain {}", count(), number(domain)));
@@ -103,7 +131,7 @@ Matrix Model::score_covariance(Domain i, Domain j) const {
 Matrix Model::cross_loadings(Domain i, Domain j) const {
   const DomainMap &to = domain(i), &from = domain(j);
   if (i == j) return to.loadings.leftCols(to.scores());
-  if (count() > 2) return to.cross_loadings[j];
+  if (count() > 2 || !to.cross_loadings.empty()) return to.cross_loadings[j];
   Matrix L = Matrix::Zero(to.features(), from.scores());
   const Index m = std::min({from.scores(), to.loadings.cols(), certificate.singular_B.size()});
   L.leftCols(m) = to.loadings.leftCols(m) * certificate.singular_B.head(m).asDiagonal();
@@ -184,11 +212,12 @@ const Addition* Model::addition(Domain domain) const {
 Model Model::only(Domain domain) const {
   this->domain(domain);
   Model part = *this;
-  for (const Domain absent : others(domain)) part.domains[absent].reset();
-  if (count() > 2) {
-    part.score_covariances.assign(domains.size(), none(count()));
-    part.domains[domain]->cross_loadings = none(count());
+  for (const Domain absent : others(domain)) {
+    part.domains[absent].reset();
+    if (part.nuisance) part.nuisance->effects[absent].resize(0, 0);
   }
+  if (count() > 2) part.score_covariances.assign(domains.size(), none(count()));
+  if (!part.domains[domain]->cross_loadings.empty()) part.domains[domain]->cross_loadings = none(count());
   return part;
 }
 
@@ -197,12 +226,16 @@ namespace {
 template <class Scalar>
 void apply_to_one(const Model& model, Domain domain, const Eigen::Ref<const Eigen::Vector<Scalar, Eigen::Dynamic>>& x,
                   Eigen::Ref<Eigen::Vector<Scalar, Eigen::Dynamic>> z) {
-  const DomainMap& map = model.domain(domain);
-  if (x.size() != map.features() || z.size() != map.mixing.rows()) {
+  const DomainMap& own = model.domain(domain);
+  const Index rows = own.features() + model.nuisance_values();
+  if (x.size() != rows || z.size() != own.mixing.rows()) {
     throw WrongDimension(fmt::format(
         "domain {} of this model has {} features and {} common dimensions; the sample has {}, room is for {}",
-        number(domain), map.features(), map.mixing.rows(), x.size(), z.size()));
+        number(domain), rows, own.mixing.rows(), x.size(), z.size()));
   }
+  std::optional<DomainMap> longer;
+  if (model.nuisance_values() > 0) longer = model.with_nuisance(domain);
+  const DomainMap& map = longer ? *longer : own;
   static const Vector none;
   linalg::affine_into(map.mixing, map.weights, map.mean, none, x.data(), z.data());
 }
@@ -219,8 +252,8 @@ void apply_into(const Model& model, Domain domain, const Eigen::Ref<const Eigen:
 }
 
 Matrix apply(const Model& model, Domain domain, const MatrixView& X, Device device) {
-  const DomainMap& map = model.domain(domain);
-  map.check_features(domain, X.rows());
+  model.check_features(domain, X.rows());
+  const DomainMap map = model.with_nuisance(domain);
   return linalg::affine(backend_of(device), map.mixing, map.weights, X, map.mean, Vector::Zero(map.mixing.rows()));
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/tensor_file.hpp"
 #include "core/data/domain_file.hpp"
 #include "core/model/addition_file.hpp"
+#include "core/model/nuisance_file.hpp"
 
 namespace cgmca {
 namespace {
@@ -207,12 +208,11 @@ void load_proof(const TensorReader& file, Certificate& certificate, Index domain
   certificate.starts = load_starts(file);
 }
 
-// Covariances between domains, for more than two. Absent domains have none.
+// Of more than two domains, or of maps that are blind to a nuisance: between the domains that are there.
 void load_pairs(const TensorReader& file, Model& model) {
   const std::size_t m = model.domains.size();
   const std::vector<Index>& c = model.certificate.covariance_ranks;
-  model.score_covariances.resize(m);
-  for (ByDomain<Matrix>& row : model.score_covariances) row.resize(m);
+  if (m > 2) model.score_covariances.assign(m, ByDomain<Matrix>(m));
   for (std::size_t i = 0; i < m; ++i) {
     if (!model.domains[i]) continue;
     DomainMap& map = *model.domains[i];
@@ -220,7 +220,7 @@ void load_pairs(const TensorReader& file, Model& model) {
     for (std::size_t j = 0; j < m; ++j) {
       if (i == j || !model.domains[j]) continue;
       map.cross_loadings[j] = file.matrix(of_two("cross_loadings", i, j), map.features(), c[j]);
-      if (i < j) model.score_covariances[i][j] = file.matrix(of_two("score_covariance", i, j), c[i], c[j]);
+      if (i < j && m > 2) model.score_covariances[i][j] = file.matrix(of_two("score_covariance", i, j), c[i], c[j]);
     }
   }
 }
@@ -267,6 +267,7 @@ TensorWriter Model::pack() const {
   if (!simple) save_proof(file, certificate);
   if (!additions.empty()) save_additions(file, additions);
   if (!patterns.empty()) save_patterns(file, patterns);
+  if (nuisance) save_nuisance(file, *nuisance);
   if (difference_variance.size() > 0) file.add_vector("difference_variance", difference_variance);
   if (fitted_count() == 2) {
     file.add_vector("singular_A", certificate.singular_A);
@@ -327,7 +328,9 @@ Model Model::unpack(const TensorReader& file) {
     model.difference_variance = file.vector("difference_variance", file.length("difference_variance"));
   }
   if (!any) file.fail(alone ? "holds neither domain's map" : "holds no domain's map");
-  if (!alone) load_pairs(file, model);
+  model.nuisance = load_nuisance(file, model);
+  const bool blind = model.nuisance && model.nuisance->unknown;
+  if (!alone || blind) load_pairs(file, model);
   return model;
 }
 

@@ -164,6 +164,19 @@ void warn_of_patterns(const Model& model, std::vector<std::string>& result) {
   }
 }
 
+// A domain of which a nuisance explains nearly all.
+void warn_of_nuisance(const Model& model, std::vector<std::string>& result) {
+  constexpr double nearly_all = 0.9;
+  for (std::size_t i = 0; model.nuisance && i < model.nuisance->explained.size(); ++i) {
+    const double share = model.nuisance->explained[i];
+    if (share < nearly_all) continue;
+    result.push_back(fmt::format(
+        "the nuisance explains {:.3g} % of the variance of domain {}: the maps see only the rest. If what is "
+        "sought differs with the nuisance, it was removed too",
+        100 * share, i + 1));
+  }
+}
+
 void warn_of_additions(const Model& model, std::vector<std::string>& result) {
   for (const Domain domain : all_domains(model.count())) {
     const Addition* addition = model.addition(domain);
@@ -200,6 +213,7 @@ std::vector<std::string> Model::warnings() const {
   warn_of_rounding(*this, result);
   warn_of_units(*this, result);
   warn_of_patterns(*this, result);
+  warn_of_nuisance(*this, result);
   return result;
 }
 

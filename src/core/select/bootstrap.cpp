@@ -215,6 +215,9 @@ Bootstrap bootstrap(const BootstrapSamples& samples, const std::vector<Covarianc
 }
 
 Bootstrap bootstrap(const BootstrapSamples& samples, const Model& model, const BootstrapOptions& how) {
+  if (model.nuisance) {
+    throw InvalidInput("the model was fitted with a nuisance, of which the samples to be drawn again tell nothing");
+  }
   if (!model.patterns.empty() || !model.additions.empty()) {
     throw InvalidInput(
         fmt::format("the model {}, and a bootstrap refits complete samples of all domains at once",

@@ -17,7 +17,7 @@ namespace {
 // The test of the remaining correlations once the first k are taken to be real.
 struct Left {
   double P, Q, S;  // ranks less k, and the smaller of them
-  double N;        // n - k
+  double N;        // n - k, n less the rank of a nuisance
 };
 
 FTest by_F(double value, double F, double df1, double df2) {
@@ -74,7 +74,7 @@ std::string obstacle(const Model& model) {
     return fmt::format("the weights sum to {:.6g}, so they do not count samples", W);
   }
   const Index p = certificate.ranks[0], q = certificate.ranks[1];
-  if (static_cast<double>(p + q) > model.total_weight - 1) {
+  if (static_cast<double>(p + q) > model.free_weight() - 1) {
     return fmt::format("{} samples are too few for ranks of {} and {}: correlations of 1 arise by chance",
                        model.samples, p, q);
   }
@@ -94,7 +94,7 @@ std::vector<CorrelationTest> correlation_tests(const Model& model) {
     throw InvalidInput(fmt::format(
         "the model holds {} of {} correlations, and these tests need all; fit with more components", sigma.size(), s));
   }
-  const double n = model.total_weight;
+  const double n = model.free_weight();
   std::vector<CorrelationTest> tests(s);
   double log_lambda = 0, V = 0, U = 0;
   for (Index k = s - 1; k >= 0; --k) {  // sums over j > k

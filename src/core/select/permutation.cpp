@@ -14,10 +14,12 @@
 
 #include "core/base/thresholds.hpp"
 #include "core/data/weights.hpp"
+#include "core/fit/nuisance.hpp"
 #include "core/fit/prescribed.hpp"
 #include "core/fit/whitened_data.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/multi/match.hpp"
+#include "core/select/shuffles.hpp"
 
 namespace cgmca {
 namespace {
@@ -26,55 +28,6 @@ using linalg::AB;
 using linalg::AtB;
 using random_numbers::Purpose;
 using random_numbers::Stream;
-
-// χ² with m degrees of freedom: 2 Γ(m/2), by the method of Marsaglia and Tsang (2000), for m >= 2.
-double chi_square(Stream& random, double m) {
-  const double d = m / 2 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-  for (;;) {
-    const double x = random.normal(), v = std::pow(1 + c * x, 3);
-    if (v <= 0) continue;
-    if (random_numbers::natural_logarithm(random.uniform()) <
-        0.5 * x * x + d - d * v + d * random_numbers::natural_logarithm(v)) {
-      return 2 * d * v;
-    }
-  }
-}
-
-Matrix in_order(const Matrix& Y, const std::vector<std::uint32_t>& order) {
-  Matrix result(Y.rows(), Y.cols());
-  for (Index column = 0; column < Y.cols(); ++column) {
-    for (Index row = 0; row < Y.rows(); ++row) result(row, column) = Y(order[row], column);
-  }
-  return result;
-}
-
-// Y_i with the rows of all domains but the first shuffled, each domain independently.
-std::vector<Matrix> shuffled(std::vector<Matrix> Y, Stream& random) {
-  for (std::size_t i = 1; i < Y.size(); ++i) {
-    Y[i] = in_order(Y[i], random_numbers::permutation(random, static_cast<std::uint32_t>(Y[i].rows())));
-  }
-  return Y;
-}
-
-// Q_i Y_i, Y_i: r_i×p_i, with random frames of m dimensions: Q_i has r_i orthonormal columns, uniform and independent
-// of the others. The Q_i of normal G_i = Q_i R_i have the same Q_iᵀ Q_j as those of the columns i of the triangle T
-// with TᵀT = GᵀG, G = [G_1 …], which is drawn by Bartlett's decomposition.
-std::vector<Matrix> rotated(std::vector<Matrix> Y, Stream& random, double m) {
-  Index all = 0;
-  for (const Matrix& Y_i : Y) all += Y_i.rows();
-  Matrix T = Matrix::Zero(all, all);
-  for (Index row = 0; row < all; ++row) {
-    T(row, row) = std::sqrt(chi_square(random, m - static_cast<double>(row)));
-    for (Index column = row + 1; column < all; ++column) T(row, column) = random.normal();
-  }
-  Index first = 0;
-  for (Matrix& Y_i : Y) {
-    const Index rank = Y_i.rows();
-    Y_i = AB(linalg::thin_qr(T.middleCols(first, rank)).Q, Y_i);
-    first += rank;
-  }
-  return Y;
-}
 
 // Y_i with B_ij = Y_iᵀ Y_j, where B_ij are the regularized cross matrices. Their rows are samples, all of one weight,
 // or pseudo-samples with the same products. Column 0 of each is the next direction to be tested.
@@ -162,11 +115,12 @@ std::vector<Matrix> pseudo_scores(const WhitenedData& whitened) {
   return Y;
 }
 
-// The scores of the given samples, or those that the summary holds.
-Scores scores_of(const WhitenedData& whitened, const WeightedSamples* given) {
+// The scores of the given samples, or those that the summary holds, unless these stand for others.
+Scores scores_of(const WhitenedData& whitened, const WeightedSamples* given, bool stand_in) {
   const Moments& moments = whitened.source->moments;
   const Vector& weights = given != nullptr ? given->weights : moments.row_weights;
-  Scores scores{{}, given != nullptr || moments.form == SummaryForm::rows, whitened.total_weight - 1};
+  const bool rows = given != nullptr || (moments.form == SummaryForm::rows && !stand_in);
+  Scores scores{{}, rows, whitened.total_weight - 1};
   for (std::size_t i = 0; scores.rows && i < whitened.domains.size(); ++i) {
     const WhitenedDomain& domain = whitened.domains[i];
     const linalg::Array S = given == nullptr
@@ -290,18 +244,18 @@ void test_in_turn(PermutationTest& result, Scores scores, const Matrix& edge_wei
 }
 
 PermutationTest tested(const Summary& summary, const WeightedSamples* given, const Regularization& options,
-                       const PermutationOptions& test) {
+                       const PermutationOptions& test, bool stand_in = false) {
   const DataOptions data{test.rank_tol, {}, {}, test.scale};
   const std::vector<bool> spectrum(summary.domains(), true);
   const WhitenedData whitened = regularize(whiten_domains(summary, data, spectrum), options);
-  const Scores scores = scores_of(whitened, given);
+  const Scores scores = scores_of(whitened, given, stand_in);
   check_rotations(scores, whitened.total_weight);
   PermutationTest result;
   result.permutations = test.permutations;
   result.domains = whitened.count();
   result.rotations = !scores.rows;
   if (result.rotations) {
-    const bool rows = given != nullptr || summary.form() == SummaryForm::rows;
+    const bool rows = given != nullptr || (summary.form() == SummaryForm::rows && !stand_in);
     result.remarks.push_back(fmt::format(
         "the p values assume normal data, because {}, so that random rotations took the place of permutations. Heavy "
         "tails and rare counts make them far too small. {}",
@@ -319,29 +273,45 @@ Summary summary_of(const MatchedSamples& X) {
   return Summary(std::move(domains));
 }
 
+// In the n - 1 - q dimensions that a nuisance leaves, what remains of the samples is exchangeable (Huh and Jhun 2001).
+PermutationTest tested_without(const WithoutNuisance& without, bool rows, const Regularization& options,
+                               const PermutationOptions& test) {
+  const WeightedSamples samples{MatchedSamples(without.X.begin(), without.X.end()), without.weights};
+  return tested(without.summary(), rows ? &samples : nullptr, options, test, true);
+}
+
 }  // namespace
 
 PermutationTest permutation_test(const Summary& summary, const Regularization& options,
                                  const PermutationOptions& test) {
-  check(summary.domains(), test);
+  check(matched_domains(summary), test);
+  if (has_nuisance(summary)) {
+    return tested_without(without_nuisance(summary, {}), summary.form() == SummaryForm::rows, options, test);
+  }
   return tested(summary, nullptr, options, test);
 }
 
 PermutationTest permutation_test(const MatchedSamples& X, const Regularization& options,
                                  const PermutationOptions& test) {
-  check(std::ssize(X), test);
+  check(std::ssize(X) - (test.nuisance ? 1 : 0), test);
   Summary summary = summary_of(X);
   summary.add(X);
   const WeightedSamples samples{X, {}};
+  if (test.nuisance) return tested_without(without_nuisance(samples), true, options, test);
   return tested(summary, &samples, options, test);
 }
 
 PermutationTest permutation_test(const MatchedSamples& X, const VectorView& weights, const Regularization& options,
                                  const PermutationOptions& test) {
-  check(std::ssize(X), test);
+  check(std::ssize(X) - (test.nuisance ? 1 : 0), test);
   Summary summary = summary_of(X);
   summary.add(X, weights);
   const WeightedSamples samples = weighted(linalg::cpu(), X, weights);
+  if (test.nuisance) {
+    // Copies of a sample differ in what is left of them, so that weights are no counts of samples to be shuffled.
+    const bool equal = (weights.array() == 1).all();
+    return tested_without(without_nuisance(samples), equal, options, test);
+  }
   return tested(summary, &samples, options, test);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/fit/nuisance.hpp"
 #include "core/model/regularization.hpp"
 #include "core/select/tune_baselines.hpp"
 #include "core/select/tune_choose.hpp"
@@ -113,6 +114,9 @@ std::vector<Errors> with_half(const Search& search, const Folds& folds, const Ca
 }  // namespace
 
 TuneResult tune(const Folds& folds, const TuneOptions& given) {
+  if (has_nuisance(folds.held_out(0, 0))) {
+    throw InvalidInput("tune does not remove a nuisance; choose settings for samples from which it was removed");
+  }
   if (folds.domains() < 2) throw InvalidInput("tuning needs two domains or more; these folds have 1");
   const Matrix edge_weights = weights_of(given.graph, folds.domains());
   check_folds(folds);

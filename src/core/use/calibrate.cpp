@@ -33,13 +33,14 @@ void add_errors(Missed& missed, const Model& training, Domain to, const ByDomain
   const Translation lmmse = translation(training, training.others(to), to);
   std::vector<SampleView> from;
   for (const Domain j : lmmse.from) from.emplace_back(H[j]);
+  if (lmmse.features_from.size() > from.size()) from.emplace_back(H.back());  // the nuisance
   const Matrix t = AB(lmmse.right, lmmse.stacked(from));
   Matrix e = H[to] - AB(lmmse.left, t);
   if (lmmse.identity) e -= H[lmmse.from.front()];
-  const double n = training.total_weight;
+  const double n = training.free_weight(), mean_weight = training.total_weight;
   Matrix V = AtB(t, AB(lmmse.errors.G, t)) / (n - 1);
   V.diagonal().array() += 1;
-  V.bottomRightCorner(1, 1).array() += m / n;
+  V.bottomRightCorner(1, 1).array() += m / mean_weight;
   const Eigen::LLT<Matrix> factor(V);  // V >= I
   const Matrix scaled = factor.matrixL().solve(Matrix(e.transpose()));
   missed.squares += scaled.colwise().squaredNorm().transpose();
@@ -48,7 +49,7 @@ void add_errors(Missed& missed, const Model& training, Domain to, const ByDomain
 
 void check(const Model& model, const Folds& folds) {
   const double weight = folds.total_weight();
-  bool same = folds.domains() == model.count() && folds.samples() == model.samples &&
+  bool same = folds.domains() == model.count() + (model.nuisance ? 1 : 0) && folds.samples() == model.samples &&
               std::abs(weight - model.total_weight) <= thresholds::kSameWeight * weight;
   for (const Domain domain : all_domains(model.count())) {
     same = same && folds.dimension(domain) == model.domain(domain).features();
@@ -83,6 +84,7 @@ Model calibrate(Model model, const Folds& folds, const std::vector<Covariance>& 
       const Summary& part = folds.held_out(repeat, fold);
       std::vector<Vector> means;
       for (const Domain domain : domains) means.push_back(training.domain(domain).mean);
+      if (training.nuisance) means.push_back(training.nuisance->mean);
       const ByDomain<Matrix> H = roots_about(means, part);
       for (const Domain to : domains) {
         add_errors(missed[to], training, to, H, part.total_weight());

@@ -8,8 +8,10 @@ namespace cgmca {
 
 // T² = Σ_f x_f (Tᵀ G⁻¹ t)_f;  distance eᵀ V⁻¹ e = Σ x_f (Tᵀ V⁻¹ e)_f over the domain itself and, with e's part of them,
 // over its partners.
-ByDomain<Matrix> contributions(const Model& model, Statistic statistic, Domain domain, const MatchedSamples& X) {
+ByDomain<Matrix> contributions(const Model& model, Statistic statistic, Domain domain, const MatchedSamples& given) {
   check_covariances_known(model);
+  std::vector<Matrix> own;
+  const MatchedSamples X = without_nuisance(model, given, own);
   const ByDomain<Matrix> scores = centred_scores(model, X);
   ByDomain<Matrix> parts(X.size());
   const auto times = [&](Domain of, const Matrix& weight) {  // x_f (Tᵀ weight)_f

@@ -70,7 +70,7 @@ DeviceMatrix DeviceMap::operator()(const SampleView& X) const {
 }
 
 DeviceMap device_map(const Model& model, Domain domain, Device device) {
-  const DomainMap& map = model.domain(domain);
+  const DomainMap map = model.with_nuisance(domain);
   return DeviceMap(std::make_shared<const DeviceMap::Impl>(backend_of(device), map.mixing, map.weights, map.mean,
                                                            Vector::Zero(map.mixing.rows())));
 }

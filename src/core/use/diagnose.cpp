@@ -163,7 +163,9 @@ Diagnoser::Diagnoser(const Model& model) : model_(model) {
   }
 }
 
-void Diagnoser::add(const MatchedSamples& X) {
+void Diagnoser::add(const MatchedSamples& given) {
+  std::vector<Matrix> own;
+  const MatchedSamples X = without_nuisance(model_, given, own);
   ByDomain<Matrix> scores = centred_scores(model_, X);
   for (const Domain domain : all_domains(model_.count())) {
     Part& part = parts_[domain];

@@ -79,7 +79,7 @@ Explained explained(const Model& model, Domain of, Domain by) {
 TranslationR2 translation_r2(const Model& model, Domain to) {
   const std::vector<Domain> from = model.others(to);
   const Translation lmmse = translation(model, from, to);
-  const Matrix& L = lmmse.left;
+  const Matrix L = lmmse.left.leftCols(lmmse.left.cols() - model.nuisance_values());  // of what a nuisance leaves
   const Index scores = L.cols();
   Matrix C(L.rows(), 0);
   for (const Domain j : from) {
@@ -106,9 +106,16 @@ MeasuredR2::MeasuredR2(const Model& model, Domain to)
 
 void MeasuredR2::add(const MatchedSamples& X, const Vector& weights) {
   std::vector<SampleView> from;
-  for (const Domain domain : translation_.from) from.push_back(X[domain]);
   const auto view = X[to_].doubles();
-  const MatrixView& to = *view;
+  const MatrixView to = view->topRows(translation_.mean_to.size());
+  std::vector<std::shared_ptr<const MatrixView>> held;
+  for (std::size_t j = 0; j < translation_.from.size(); ++j) {
+    held.push_back(X[translation_.from[j]].doubles());
+    from.emplace_back(held.back()->topRows(translation_.features_from[j]));
+  }
+  if (translation_.features_from.size() > from.size()) {  // a nuisance
+    from.emplace_back(view->bottomRows(translation_.features_from.back()));
+  }
   if (to.cols() == 0) return;
   if (origin_.size() == 0) origin_ = to.col(0);
   const Matrix errors = to - translation_(translation_.stacked(from)), moved = to.colwise() - origin_;

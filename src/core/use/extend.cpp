@@ -47,6 +47,9 @@ void check_names(const Model& model, const Summary& matched, const std::vector<D
 }
 
 void check(const Model& model, const Summary& matched, const std::vector<Domain>& known, const AddOptions& options) {
+  if (model.nuisance) {
+    throw InvalidInput("a domain cannot be added to a fit with a nuisance; fit all domains with it at once");
+  }
   if (known.empty()) throw InvalidInput("a new domain must be matched with at least one domain of the model");
   for (std::size_t j = 0; j < known.size(); ++j) {
     if (std::find(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(j), known[j]) !=

@@ -60,7 +60,7 @@ Matrix fuse(const Model& model, const std::vector<DomainSamples>& given, Fusion 
   for (const auto& [J, columns] : by_presence(given)) {
     std::vector<Matrix> scores;
     for (const Domain j : J) {
-      const DomainMap& map = model.domain(j);
+      const DomainMap map = model.with_nuisance(j);
       const auto samples = std::find_if(given.begin(), given.end(), [j](const auto& one) { return one.domain == j; });
       scores.push_back(AB(map.weights, samples->X()(Eigen::all, columns).colwise() - map.mean));
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/distributions.hpp"
 #include "core/linalg/one_sample.hpp"
@@ -31,7 +32,8 @@ void spread_into(const Translation& map, double factor, const MatrixView& X, Eig
     const Index count = std::min(linalg::kBlock, X.cols() - first);
     const auto [t, Gt] = linalg::scores_and_product(map.right, map.mean_from, map.errors.G, X.middleCols(first, count));
     for (Index j = 0; j < count; ++j) {
-      const double spread = std::sqrt(1 + 1 / n + t.col(j).cwiseProduct(Gt.col(j)).sum() / (n - 1));
+      const double spread =
+          std::sqrt(1 + 1 / map.errors.mean_weight + t.col(j).cwiseProduct(Gt.col(j)).sum() / (n - 1));
       E.col(first + j) = (factor * map.errors.scale) * spread;
     }
   }
@@ -40,9 +42,11 @@ void spread_into(const Translation& map, double factor, const MatrixView& X, Eig
 }  // namespace
 
 void apply_block_into(const Model& model, Domain domain, const MatrixView& X, Eigen::Ref<Matrix> Z) {
-  const DomainMap& map = model.domain(domain);
-  map.check_features(domain, X.rows());
-  check_shapes(X, map.features(), Z, map.mixing.rows());
+  model.check_features(domain, X.rows());
+  std::optional<DomainMap> longer;
+  if (model.nuisance_values() > 0) longer = model.with_nuisance(domain);
+  const DomainMap& map = longer ? *longer : model.domain(domain);
+  check_shapes(X, map.mean.size(), Z, map.mixing.rows());
   static const Vector none;
   linalg::affine_block_into(map.mixing, map.weights, map.mean, none, X, Z);
 }

@@ -34,6 +34,12 @@ void check_covariances_known(const Model& model) {
   }
 }
 
+MatchedSamples without_nuisance(const Model& model, const MatchedSamples& X, std::vector<Matrix>& own) {
+  if (model.nuisance_values() == 0) return X;
+  for (Index i = 0; i < std::ssize(X); ++i) own.push_back(model.without_nuisance(domain_at(i), *X[i].doubles()));
+  return {own.begin(), own.end()};
+}
+
 ByDomain<Matrix> centred_scores(const Model& model, const MatchedSamples& X) {
   if (std::ssize(X) != model.count()) {
     throw WrongDimension(fmt::format("samples of {} domains; the model has {}", X.size(), model.count()));

@@ -10,6 +10,9 @@ namespace cgmca {
 // Throws InvalidInput if a domain was whitened with a multiple of the identity alone.
 void check_covariances_known(const Model& model);
 
+// Samples of all domains without a known nuisance, whose values they have below their features; `own` holds what is new.
+MatchedSamples without_nuisance(const Model& model, const MatchedSamples& X, std::vector<Matrix>& own);
+
 // T_i (x_i - mean_i) of all domains. Throws WrongDimension, UnequalSamples or NotFinite.
 ByDomain<Matrix> centred_scores(const Model& model, const MatchedSamples& X);
 

@@ -12,6 +12,7 @@
 #include "core/linalg/one_sample.hpp"
 #include "core/use/translate_errors.hpp"
 #include "core/use/translate_lsqr.hpp"
+#include "core/use/translate_nuisance.hpp"
 #include "core/use/translate_scores.hpp"
 
 namespace cgmca {
@@ -102,8 +103,11 @@ std::vector<Group> grouped(const Model& model, const std::vector<DomainSamples>&
     for (const Domain j : J) {
       const auto samples =
           std::find_if(present.begin(), present.end(), [j](const auto& one) { return one.domain == j; });
-      group.X.middleRows(row, samples->X().rows()) = samples->X()(Eigen::all, columns);
-      row += samples->X().rows();
+      const Index own = model.domain(j).features(), more = samples->X().rows() - own;
+      const Matrix X = samples->X()(Eigen::all, columns);
+      group.X.middleRows(row, own) = X.topRows(own);
+      group.X.bottomRows(more) = X.bottomRows(more);  // the nuisance, which all have alike
+      row += own;
     }
     groups.push_back(std::move(group));
   }
@@ -165,19 +169,23 @@ void Translation::translate_into(const Eigen::Ref<const Eigen::VectorXf>& x, Eig
 }
 
 Matrix Translation::stacked(const std::vector<SampleView>& X) const {
-  if (X.size() != from.size()) {
-    throw WrongDimension(fmt::format("samples of {} domains; the translation is from {}", X.size(), from.size()));
+  if (X.size() != features_from.size()) {
+    throw WrongDimension(fmt::format("samples of {} domains; the translation is from {}{}", X.size(), from.size(),
+                                     features_from.size() > from.size() ? " and the nuisance" : ""));
   }
+  const auto which = [&](std::size_t i) {
+    return i < from.size() ? fmt::format("domain {}", number(from[i])) : "the nuisance";
+  };
   Matrix all(mean_from.size(), X[0].cols());
   Index row = 0;
   for (std::size_t i = 0; i < X.size(); ++i) {
     if (X[i].rows() != features_from[i]) {
-      throw WrongDimension(fmt::format("domain {} of this translation has {} features, the samples given have {}",
-                                       number(from[i]), features_from[i], X[i].rows()));
+      throw WrongDimension(fmt::format("{} of this translation has {} features, the samples given have {}", which(i),
+                                       features_from[i], X[i].rows()));
     }
     if (X[i].cols() != X[0].cols()) {
-      throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
-                                       X[0].cols(), number(from[0]), X[i].cols(), number(from[i])));
+      throw UnequalSamples(fmt::format("{} samples of {}, {} of {}; they must match one to one", X[0].cols(), which(0),
+                                       X[i].cols(), which(i)));
     }
     X[i].visit([&](const auto& own) { all.middleRows(row, own.rows()) = own.template cast<double>(); });
     row += X[i].rows();
@@ -212,7 +220,7 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
   if (method != Method::lmmse) {
     result.left = reconstruction(target, method);
     result.right = ABC(linalg::left_inverse(target.mixing), source.mixing, source.weights);  // M_to⁺ A_from
-  } else if (model.count() == 2) {
+  } else if (model.count() == 2 && target.cross_loadings.empty()) {
     result.left = regression(model, source, target);
     result.right = source.weights.topRows(result.left.cols());
     result.identity = model.settings.towards == Towards::identity;
@@ -222,6 +230,7 @@ Translation translation(const Model& model, const std::vector<Domain>& from, Dom
   } else {
     join_scores(result, model, target, to);
   }
+  add_nuisance(result, model, to);
   return result;
 }
 
@@ -260,9 +269,13 @@ Matrix translate(const Model& model, Domain from, Domain to, const MatrixView& X
   if (method != Method::lsqr) return translation(model, from, to, method)(X, device);
   if (from == to)
     throw InvalidInput(fmt::format("a translation from domain {} to itself; name two different domains", number(from)));
-  model.domain(from).check_features(from, X.rows());
+  model.check_features(from, X.rows());
   const auto points = [&](Index first, Index count) { return apply(model, from, X.middleCols(first, count), device); };
-  return by_lsqr(backend_of(device), model.domain(to), X.cols(), points, options);
+  Matrix result = by_lsqr(backend_of(device), model.domain(to), X.cols(), points, options);
+  if (const Index q = model.nuisance_values(); q > 0) {
+    result += AB(model.nuisance->effects[to], X.bottomRows(q).colwise() - model.nuisance->mean);
+  }
+  return result;
 }
 
 Matrix invert(const Model& model, Domain domain, const MatrixView& Z, Method method, const LsqrOptions& options,

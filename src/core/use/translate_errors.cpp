@@ -43,7 +43,7 @@ void set_scale(ErrorBars& bars, const Vector& squared_error, double chosen) {
 // domain was added.
 struct Related {
   Index samples;
-  double total_weight;
+  double total_weight, mean_weight;  // n - q with a nuisance of rank q, and n
 };
 Related related(const Model& model, std::vector<Domain> domains, Domain to) {
   domains.push_back(to);
@@ -52,11 +52,12 @@ Related related(const Model& model, std::vector<Domain> domains, Domain to) {
     if (model.addition(domain) == nullptr) fitted.push_back(domain);
   }
   const Pattern together = model.together(fitted);
-  Related result{together.samples, together.total_weight};
+  const double rank = model.total_weight - model.free_weight();
+  Related result{together.samples, together.total_weight - rank, together.total_weight};
   for (const Domain domain : domains) {
     const Addition* addition = model.addition(domain);
     if (addition == nullptr || addition->total_weight >= result.total_weight) continue;
-    result = {addition->samples, addition->total_weight};
+    result = {addition->samples, addition->total_weight, addition->total_weight};
   }
   return result;
 }
@@ -70,10 +71,11 @@ bool calibrated_for(const Model& model, const std::vector<Domain>& from, Domain 
 
 // Samples, and the scale and degrees of freedom if the model was calibrated for this.
 ErrorBars bars_of(const Model& model, const std::vector<Domain>& from, Domain to) {
-  const auto [samples, n] = related(model, from, to);
+  const auto [samples, n, mean_weight] = related(model, from, to);
   ErrorBars bars;
   bars.samples = samples;
   bars.total_weight = n;
+  bars.mean_weight = mean_weight;
   bars.calibrated = calibrated_for(model, from, to);
   if (!bars.calibrated) return bars;
   bars.scale = model.domain(to).held_out_error;
@@ -138,7 +140,7 @@ Vector Translation::spread_of(const MatrixView& X) const {
   check_source(X);
   const double n = errors.total_weight;
   const Matrix t = AB(right, X.colwise() - mean_from), Gt = AB(errors.G, t);
-  return (1 + 1 / n + t.cwiseProduct(Gt).colwise().sum().transpose().array() / (n - 1)).sqrt();
+  return (1 + 1 / errors.mean_weight + t.cwiseProduct(Gt).colwise().sum().transpose().array() / (n - 1)).sqrt();
 }
 
 Matrix Translation::standard_errors(const MatrixView& X) const { return errors.scale * spread_of(X).transpose(); }
@@ -152,7 +154,7 @@ void errors_into(const Translation& map, const Scalar* x, Scalar* e) {
   const Eigen::Map<Vector> t = linalg::product_with(map.right, map.mean_from, x);
   Eigen::Map<Vector> Gt = linalg::scratch(2, t.size());
   Gt.noalias() = errors.G * t;
-  const double n = errors.total_weight, spread = std::sqrt(1 + 1 / n + t.dot(Gt) / (n - 1));
+  const double n = errors.total_weight, spread = std::sqrt(1 + 1 / errors.mean_weight + t.dot(Gt) / (n - 1));
   Eigen::Map<Eigen::Vector<Scalar, Eigen::Dynamic>>(e, errors.scale.size()) =
       (spread * errors.scale).template cast<Scalar>();
 }

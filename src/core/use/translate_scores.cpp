@@ -85,7 +85,7 @@ void check_present(const Model& model, const std::vector<DomainSamples>& given) 
     if (seen[index(samples.domain)])
       throw InvalidInput(fmt::format("domain {} is given twice", number(samples.domain)));
     seen[index(samples.domain)] = true;
-    model.domain(samples.domain).check_features(samples.domain, samples.X().rows());
+    model.check_features(samples.domain, samples.X().rows());
     if (samples.X().cols() == given.front().X().cols()) continue;
     throw UnequalSamples(fmt::format("{} samples of domain {}, {} of domain {}; they must match one to one",
                                      given.front().X().cols(), number(given.front().domain), samples.X().cols(),

@@ -17,6 +17,7 @@
 #include "core/fit/whitened_data.hpp"
 #include "core/linalg/linalg.hpp"
 #include "core/use/verify_claims.hpp"
+#include "core/use/verify_nuisance.hpp"
 
 namespace cgmca {
 
@@ -26,6 +27,7 @@ std::vector<DomainInfo> features_of(const Model& model) {
   std::vector<DomainInfo> result;
   for (const Domain i : all_domains(model.count()))
     result.emplace_back(model.domain(i).features());  // throws if absent
+  if (model.nuisance) result.push_back(DomainInfo::of_nuisance(model.nuisance->values()));
   return result;
 }
 
@@ -76,8 +78,9 @@ Matrix Verifier::add_domain(Domain domain, const MatrixView& X, const Vector& we
 }
 
 void Verifier::check(const MatchedSamples& X) const {
-  if (X.size() != mapped_.size()) {
-    throw WrongDimension(fmt::format("samples of {} domains; the model has {}", X.size(), mapped_.size()));
+  if (std::ssize(X) != matched_.domains()) {
+    throw WrongDimension(fmt::format("samples of {} domains; the model has {}{}", X.size(), mapped_.size(),
+                                     model_.nuisance ? " and a nuisance, whose values come last" : ""));
   }
   for (std::size_t i = 0; i < X.size(); ++i) {
     if (X[i].cols() != X[0].cols()) {
@@ -110,6 +113,10 @@ void Verifier::add(const MatchedSamples& X, const VectorView& weights) {
 }
 
 void Verifier::add_mapped(const MatchedSamples& X, const Vector& weights) {
+  if (model_.nuisance) {  // the maps are of what it leaves, which is known at the end
+    samples_ += X[0].cols();
+    return;
+  }
   std::vector<Matrix> Z;
   for (const Domain i : all_domains(model_.count())) {
     const Matrix mapped = add_domain(i, *X[i].doubles(), weights);
@@ -128,6 +135,7 @@ void Verifier::add_mapped(const MatchedSamples& X, const Vector& weights) {
 
 void Verifier::add_extra(Domain domain, const MatrixView& X) {
   model_.domain(domain).check_features(domain, X.rows());
+  if (model_.nuisance) throw InvalidInput("extra samples come without the values of the nuisance");
   extra_[domain].add(X);
   add_domain(domain, X, {});
 }
@@ -204,6 +212,7 @@ Verification Verifier::verification() const {
     throw TooFewSamples(fmt::format("{} matched {}{}; a covariance needs at least 2", samples_,
                                     extra_.size() == 2 ? "pair" : "sample", samples_ == 1 ? "" : "s"));
   }
+  if (model_.nuisance) return verify_without_nuisance(model_, matched_);
   const double n = matched_.total_weight();
   const Matrix& edge_weights = model_.certificate.edge_weights;
   Verification result;

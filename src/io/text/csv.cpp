@@ -304,6 +304,7 @@ Index write_csv_index(const std::string& path) {
 }
 
 std::unique_ptr<BlockReader::Source> open_csv(const std::string& path, const std::string&, const ReadOptions& options) {
+  if (options.categories) return open_categories(path, options);
   if (options.columns && !options.id.empty() && options.id != no_id)
     throw InvalidInput(
         fmt::format("'{}' cannot have an ID column {}: its samples are columns, and IDs need samples as rows", path,

@@ -186,7 +186,9 @@ Input read_files(const Session& session, const FitArguments& options) {
   Input input;
   PairReader reader(options.pairs, session);
   if (!estimate_files(session, options, reader)) return input;
-  input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, reader.domains());
+  std::vector<DomainInfo> domains = reader.domains();
+  if (domains.back().nuisance) domains.pop_back();
+  input.extra = read_extra(session, {options.extra.paths, options.pairs.input}, domains);
   if (options.pairs.input.missing == Missing::keep) {
     input.incomplete = read_incomplete(session, reader, options.accumulate);
     add_extra(*input.incomplete, input.extra);
@@ -244,7 +246,7 @@ Input read_summary(const Session& session, const FitArguments& options) {
   std::vector<DomainInfo> domains;
   for (const Domain domain : all_domains(summary.domains())) {
     features.push_back(summary.dimension(domain));
-    domains.push_back(summary.domain(domain));
+    if (!summary.domain(domain).nuisance) domains.push_back(summary.domain(domain));
   }
   const Index n = summary.samples();
   RunEstimate held = estimate_summary(features, n, summary.accumulate(), 0);

@@ -982,7 +982,8 @@ class CGMCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin,
         return self._model.get() if isinstance(self._model, _Pending) else self._model
 
     def _domain_names(self) -> list[Optional[str]]:
-        return list(self._known().names)
+        known = self._known()
+        return list(known.names)[:matched_domains(known) if isinstance(known, _core.Summary) else None]
 
     def _names(self, domain: int) -> Optional[List[str]]:
         """Names of a domain's features in the fit, None if there are none."""

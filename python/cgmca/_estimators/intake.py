@@ -52,6 +52,11 @@ def to_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, missing: str, *, 
     return Matched(arrays, weights, new_names, feature_names, one_dimensional)
 
 
+def check_count(values: Any, rows: Any) -> None:
+    if len(values) != rows.shape[0]:
+        raise ValueError(f"nuisance has {len(values)} rows, and there are {rows.shape[0]} samples")
+
+
 def beside(estimator: Any, samples: Matched, nuisance: Any, missing: str, robust: bool = False, extra: Any = None,
            before: Optional[_core.Summary] = None) -> Matched:
     """The same with the values of a nuisance as the last domain; those before had such, or had none."""
@@ -67,6 +72,7 @@ def beside(estimator: Any, samples: Matched, nuisance: Any, missing: str, robust
         raise ValueError("nuisance needs arrays in host memory")
     values, names = encoded(nuisance, None if before is None else before.feature_names[-1])
     tables.check_rows([samples.arrays[0], values], ["X", "nuisance"])
+    check_count(values, samples.arrays[0])
     domain_names = None if samples.domain_names is None else [*(name or "" for name in samples.domain_names), ""]
     return samples._replace(arrays=[*samples.arrays, values], domain_names=domain_names,
                             feature_names=[*samples.feature_names, names], nuisance=True)
@@ -174,7 +180,7 @@ def with_nuisance(estimator: Any, rows: Any, nuisance: Any, kept: Any = slice(No
     if nuisance is None:
         raise ValueError("the fit had a nuisance: give its values for these samples, as nuisance=Z")
     values = encoded(nuisance, model.nuisance()["names"])[0][kept]
-    tables.check_rows([rows, values], ["samples", "nuisance"])
+    check_count(values, rows)
     if values.shape[1] != model.nuisance_values:
         raise ValueError(f"nuisance has {values.shape[1]} values a sample; the fit had {model.nuisance_values}")
     return np.hstack([rows.toarray() if tables.is_sparse(rows) else rows, values])

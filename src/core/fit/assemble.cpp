@@ -63,6 +63,7 @@ Asked asked_of(const Model& model) {
   options.rank_tol = settings.rank_tol;
   options.scale = settings.scale;
   options.towards = settings.towards;
+  options.nuisance_unknown = model.nuisance && model.nuisance->unknown;
   options.max_rank = PerDomain<Index>(settings.max_rank);
   options.ridge = PerDomain<Ridge>(settings.ridge);
   options.matching.graph = model.certificate.edge_weights;

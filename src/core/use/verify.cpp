@@ -212,7 +212,11 @@ Verification Verifier::verification() const {
     throw TooFewSamples(fmt::format("{} matched {}{}; a covariance needs at least 2", samples_,
                                     extra_.size() == 2 ? "pair" : "sample", samples_ == 1 ? "" : "s"));
   }
-  if (model_.nuisance) return verify_without_nuisance(model_, matched_);
+  if (model_.nuisance) {
+    Verification result = verify_without_nuisance(model_, matched_);
+    check_held_out(result, 1);
+    return result;
+  }
   const double n = matched_.total_weight();
   const Matrix& edge_weights = model_.certificate.edge_weights;
   Verification result;

@@ -20,6 +20,7 @@ Model of_samples(const Model& model, const WithoutNuisance& without, double fact
   const Nuisance nuisance = *std::exchange(plain.nuisance, std::nullopt);
   plain.total_weight = model.free_weight();
   plain.samples = without.X.front().cols();
+  plain.calibration_folds = 0;  // held-out errors are measured on the samples themselves
   for (double* value : {&plain.certificate.objective, &plain.certificate.bound, &plain.certificate.covariance_trace}) {
     *value /= factor;
   }

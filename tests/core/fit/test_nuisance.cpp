@@ -209,6 +209,22 @@ TEST(Nuisance, IsInTheFileAndIsVerified) {
   }
 }
 
+TEST(Nuisance, HeldOutErrorsAreVerifiedToo) {
+  const Data data = data_of(80, 5, 4, 2, 23);
+  Folds folds({5, 4, DomainInfo::of_nuisance(2)}, {.folds = 5, .repeats = 1});
+  folds.add({data.X1, data.X2, data.Z});
+  for (const bool unknown : {false, true}) {
+    FitOptions options;
+    options.nuisance_unknown = unknown;
+    const Model model = calibrate(fit(folds.all(), {two}, options), folds, {two}, options);
+    const Verification found = verify(model, MatchedSamples{data.X1, data.X2, data.Z});
+    EXPECT_LE(found.worst_claim().difference, 1e-8) << found.worst_claim().what;
+    Model wrong = model;
+    wrong.domains[0]->held_out_error *= 1.1;
+    EXPECT_GT(verify(wrong, MatchedSamples{data.X1, data.X2, data.Z}).worst_claim().difference, 1e-3);
+  }
+}
+
 TEST(Nuisance, BlindMapsDoNotSeeIt) {
   const Data data = data_of(200, 6, 5, 2, 9);
   for (const double ridge : {0.0, 0.1}) {

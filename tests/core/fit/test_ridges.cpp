@@ -1,5 +1,6 @@
 // Truncation, ridges and what they shrink towards (docs/method.md section 6): each against its definition, and at its
 // limits.
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SVD>
 #include <cmath>

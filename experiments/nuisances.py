@@ -53,8 +53,8 @@ def null(sets=200):
         plain.append(cgmca.MCA(4).fit(X, Y).tests()[0].wilks.p)
         permuted.append(cgmca.permutation_test(X, Y, nuisance=Z, permutations=99, seed=seed + 1).p_values[0])
     print(f"confounded null, {sets} sets: Wilks p < .05 in {np.mean(np.array(wilks) < .05):.3f} (Kolmogorov p "
-          f"{kstest(wilks, 'uniform').pvalue:.2f}), permutations in {np.mean(np.array(permuted) <= .05):.3f}; without the "
-          f"nuisance {np.mean(np.array(plain) < .05):.3f}")
+          f"{kstest(wilks, 'uniform').pvalue:.2f}), permutations in {np.mean(np.array(permuted) <= .05):.3f}; "
+          f"without the nuisance {np.mean(np.array(plain) < .05):.3f}")
 
 
 def nearest(references, labels, queries, truth):
@@ -62,10 +62,8 @@ def nearest(references, labels, queries, truth):
     return np.mean(labels[np.argmin(squares, axis=1)] == truth)
 
 
-def azimuths():
+def azimuths(root):
     """Degrees of each image, in the order of load_sample: vehicles and files by name."""
-    root = next(place / "SAMPLE_dataset_public" for place in map(pathlib.Path, [os.environ.get("CGMCA_DATA", ""), DATA])
-                if (place / "SAMPLE_dataset_public").is_dir())
     names = [name.name for vehicle in sorted((root / "png_images/qpm/real").iterdir())
              for name in sorted(vehicle.glob("*.png"))]
     return np.array([float(re.search(r"azCenter_(\d+)", name).group(1)) for name in names])
@@ -73,8 +71,11 @@ def azimuths():
 
 def radar(draws=5):
     """SAMPLE: the azimuth is a harmless nuisance; with the class it is not one, but what is sought."""
-    sample = cgmca.datasets.load_sample(size=32)
-    azimuth_of = azimuths()
+    places = [pathlib.Path(os.environ.get("CGMCA_DATA", "")), DATA, pathlib.Path.home() / ".cache/cgmca"]
+    roots = [place / "SAMPLE_dataset_public" for place in places]
+    root = next((folder for folder in roots if folder.is_dir()), roots[-1])
+    sample = cgmca.datasets.load_sample(root, size=32)
+    azimuth_of = azimuths(root)
     angle = azimuth_of * np.pi / 180
     plain, azimuth, crossed = [], [], []
     for draw in range(draws):
@@ -84,7 +85,8 @@ def radar(draws=5):
         kinds = (sample.target[:, None] == np.unique(sample.target)).astype(float)
         both = np.hstack([kinds, kinds * (azimuth_of - azimuth_of.mean())[:, None]])
         for found, Z in ((plain, None), (azimuth, waves), (crossed, both)):
-            model = cgmca.MCA(30, ridge=1).fit(sample.synthetic[known], sample.measured[known], nuisance=Z)
+            model = cgmca.MCA(30, ridge=1).fit(sample.synthetic[known], sample.measured[known],
+                                                nuisance=None if Z is None else Z[known])
             one, two = ({} if Z is None else {"nuisance": Z[rows]} for rows in (slice(None), new))
             found.append(nearest(model.apply(sample.synthetic, **one), sample.target,
                                  model.apply(sample.measured[new], 2, **two), sample.target[new]))

@@ -116,9 +116,11 @@ def laboratories(draws=10):
                            labels[new])
 
         settings = {"n_components": 10, "ridge": 0.01}
-        found["no laboratories"].append(accuracy(cgmca.MCA(**settings).fit(optical[known], acoustic[known]), optical, acoustic))
+        model = cgmca.MCA(**settings).fit(optical[known], acoustic[known])
+        found["no laboratories"].append(accuracy(model, optical, acoustic))
         found["plain"].append(accuracy(cgmca.MCA(**settings).fit(X[known], Y[known]), X, Y))
-        found["known"].append(accuracy(cgmca.MCA(**settings).fit(X[known], Y[known], nuisance=Z[known]), X, Y, nuisance=Z))
+        model = cgmca.MCA(**settings).fit(X[known], Y[known], nuisance=Z[known])
+        found["known"].append(accuracy(model, X, Y, nuisance=Z))
         blind = cgmca.MCA(nuisance_unknown=True, **settings).fit(X[known], Y[known], nuisance=Z[known])
         found["blind"].append(accuracy(blind, X, Y))
     print(f"laboratories, {draws} draws: " + ", ".join(f"{name} {np.mean(one):.3f}" for name, one in found.items()))

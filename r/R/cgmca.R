@@ -80,10 +80,11 @@ blocks_of <- function(x, y, blocks, weights, na.action) {
   }
   complete <- Reduce(`&`, lapply(X, function(one) if (anyNA(one)) !rowSums(is.na(one)) > 0 else rep(TRUE, nrow(one))))
   if (!is.null(weights)) complete <- complete & !is.na(weights)
-  action <- if (is.function(na.action)) deparse(substitute(na.action)) else na.action
-  if (is.function(na.action)) {
-    action <- if (identical(na.action, stats::na.exclude)) "na.exclude" else if (identical(na.action, stats::na.fail))
-      "na.fail" else if (identical(na.action, stats::na.pass)) "na.pass" else "na.omit"
+  actions <- c("na.omit", "na.exclude", "na.fail", "na.pass")
+  action <- na.action
+  if (is.function(action)) action <- Find(function(one) identical(na.action, getExportedValue("stats", one)), actions)
+  if (length(action) != 1 || !action %in% actions) {
+    cgmca_stop("invalidInput", paste0("na.action is ", deparse(na.action)[1], "; give ", paste(actions, collapse = ", ")))
   }
   omitted <- NULL
   if (!all(complete) && action != "na.pass") {

@@ -60,6 +60,7 @@ stopifnot(nrow(cgmca(gone, Y)$variates$x) == 59)
 padded <- cgmca(gone, Y, na.action = na.exclude)
 stopifnot(nrow(padded$variates$x) == 60, all(is.na(padded$variates$x[3, ])))
 fails("notFinite", cgmca(gone, Y, na.action = na.fail))
+fails("invalidInput", cgmca_bootstrap(X, Y, n = 50))  # R takes n for na.action, and 50 is none
 fails("notFinite", cgmca(gone, Y, na.action = na.pass))
 
 # Samples that lack a block, features of any units, and shrinking towards the sample itself.
